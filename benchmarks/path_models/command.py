@@ -34,7 +34,7 @@ def fit(
     from farpath.base.errors import FarpathError
     from farpath.base.project import PROJECT
     from farpath.lab.pool import Pool
-    from farpath.report.tables.regions import render, rich_table
+    from farpath.report.table import render, rich_table
     from farpath.runs.make import make_runs
 
     searches = {

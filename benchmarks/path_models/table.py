@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from benchmarks.path_models.search import Search, best_trial, is_varied, read_trials
 from farpath.analysis.published import published
-from farpath.report.tables.regions import TextTable
+from farpath.report.table import Table
 
 
-def trials_table(search: Search) -> TextTable:
+def trials_table(search: Search) -> Table:
     """Return all trials by their cost, the least first, with the values of varied parameters."""
     varied = [name for name, allowed in search.ranges.items() if is_varied(allowed)]
     rows = sorted(enumerate(read_trials(search), start=1), key=lambda row: float(row[1]["cost"]))
-    return TextTable(
+    return Table.of_texts(
         title=f"Models of path {search.path}, by cost",
         header=("trial", "cost", *varied),
         rows=tuple(
@@ -27,7 +27,7 @@ def trials_table(search: Search) -> TextTable:
     )
 
 
-def best_trial_table(search: Search) -> TextTable:
+def best_trial_table(search: Search) -> Table:
     """Return the best trial's measured values, with published ones where they are printed."""
     headings = {
         "mean_mbps": "mean Mbit/s", "std_mbps": "s Mbit/s", "stability": "S",
@@ -46,7 +46,7 @@ def best_trial_table(search: Search) -> TextTable:
                 ),
             )
         )
-    return TextTable(
+    return Table.of_texts(
         title=f"Best model of path {search.path}: measured (published)",
         header=("stack", *headings.values()),
         rows=tuple(rows),

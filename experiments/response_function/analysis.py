@@ -13,7 +13,8 @@ from farpath.metrics.column import NOTHING
 from farpath.metrics.theory import window_rules
 from farpath.metrics.theory.response import Rule, mean_window
 from farpath.record.record import Record
-from farpath.report.tables.regions import TextTable, ratio
+from farpath.report.table import Table
+from farpath.report.tables.regions import ratio
 from farpath.report.tables.studies import value_text
 from farpath.spec.path import Path
 
@@ -192,7 +193,7 @@ def some_new_stacks_do_well_at_a_high_loss(measures: Sequence[Measure]) -> Crite
     return Criteria(tuple(conditions), tuple(remarks))
 
 
-def table(title: str, measures: Sequence[Measure]) -> TextTable:
+def table(title: str, measures: Sequence[Measure]) -> Table:
     """Return a row for each path and stack, a column for each loss."""
     drops = tuple(dict.fromkeys(measure.about["drop"] for measure in measures))
     rows = dict.fromkeys((measure.about["path"], measure.about["stack"]) for measure in measures)
@@ -208,7 +209,7 @@ def table(title: str, measures: Sequence[Measure]) -> TextTable:
         "Throughput in Mbit/s; in brackets the mean window's deviation from theory in per cent, "
         "where losses hold it and not the path."
     )
-    return TextTable(
+    return Table.of_texts(
         title,
         ("path", "stack", *drops),
         tuple((*row, *(cells[*row, drop] for drop in drops)) for row in rows),

@@ -65,7 +65,7 @@ class SweepResult:
         import pandas as pd
 
         table = sweep_table(self._results)
-        return pd.DataFrame(table.data, columns=list(table.columns))
+        return pd.DataFrame(table.data, columns=list(table.keys))
 
     @cached_property
     def flows(self) -> pd.DataFrame:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from farpath.analysis.results import ResultSet
-    from farpath.report.tables.formats import ResultTable
+    from farpath.report.table import Table
 
 #: File with the results of the project's own campaign, in the experiment's folder.
 SUMMARY, SUMMARY_FILE = "summary", "summary.json"
@@ -91,7 +91,7 @@ def tables(
     with an ablation, its mechanisms with each other and with published numbers.
     """
     from farpath.base.files import write_text
-    from farpath.report.tables.formats import FORMS, SUFFIXES, file_name
+    from farpath.report.table import FORMS, SUFFIXES, file_name
 
     if form not in (*FORMS, SUMMARY):
         raise BadInputError(
@@ -134,7 +134,7 @@ def _tables(
     path: str | None,
     held_out: str | None,
     view: str | None,
-) -> Sequence[ResultTable]:
+) -> Sequence[Table]:
     """Return the tables of a directory's records, or of a summary of the 2005 study."""
     from farpath.analysis.record_set import load_record_set
     from farpath.base.project import PROJECT
@@ -165,7 +165,7 @@ def print_left_out(problems: Iterable[str]) -> None:
         print(f"left out: {problem}", file=sys.stderr)
 
 
-def _companion_tables(name: str, measures: FilePath | None) -> Sequence[ResultTable]:
+def _companion_tables(name: str, measures: FilePath | None) -> Sequence[Table]:
     from farpath.analysis.ablation import ABLATION_FILE, read_ablation
     from farpath.analysis.analyses import campaign_command, is_ablation, shipped_measures
     from farpath.analysis.measures import read_measures

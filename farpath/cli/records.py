@@ -41,13 +41,10 @@ def list_(
     print_left_out(listed.problems)
     tables = {"records": listed.runs, "programs": listed.programs}
     if as_json:
-        rows = {
-            name: [dict(zip(table.columns, row, strict=True)) for row in table.data]
-            for name, table in tables.items()
-        }
+        rows = {name: table.objects for name, table in tables.items()}
         print(json.dumps({"directory": str(directory), **rows}))
     else:
-        print("\n\n".join(as_lines(table.text) for table in tables.values() if table.data))
+        print("\n\n".join(as_lines(table) for table in tables.values() if table.data))
 
 
 def compare(

@@ -20,7 +20,7 @@ from farpath.cli.shared_options import RESULTS, AsJson
 if TYPE_CHECKING:
     from farpath.lab.run import Outcome
     from farpath.record.record import Record
-    from farpath.report.tables.regions import TextTable
+    from farpath.report.table import Table
     from farpath.spec.host_image import HostImage
     from farpath.spec.path import Path
     from farpath.spec.plan import Plan
@@ -163,11 +163,11 @@ def _print_sources(path: Path) -> None:
         print(f"  {name:<{width}} {value_text:>14}  {source}")
 
 
-def _print_grids(grids: Iterable[TextTable], end: str = "\n") -> None:
+def _print_grids(grids: Iterable[Table], end: str = "\n") -> None:
     """Print tables, columns of wide ones below each other, and ``end`` after each."""
     from rich.console import Console
 
-    from farpath.report.tables.regions import fitting
+    from farpath.report.table import fitting
 
     console = Console()
     if not console.is_terminal:

@@ -113,7 +113,7 @@ def _report(results: SweepResults, report: FilePath, metric: str) -> Report:
     from farpath.planning.option_names import typed_message
     from farpath.report.figures.sweep import draw_sweep
     from farpath.report.report import Report, terminal_text
-    from farpath.report.tables.formats import as_csv
+    from farpath.report.table import as_csv
     from farpath.report.tables.runs import run_tables
     from farpath.report.tables.sweep import shares_table, sweep_table
 
@@ -130,12 +130,12 @@ def _report(results: SweepResults, report: FilePath, metric: str) -> Report:
     data = {
         "table": str(report / TABLE_FILE),
         "figure": str(report / f"{metric}.png"),
-        "runs": [dict(zip(table.columns, row, strict=True)) for row in table.data],
+        "runs": table.objects,
         "failures": outcome.failures(typed_message),
     }
     return Report(
         {TABLE_FILE: as_csv(table), f"{metric}.png": draw_sweep(results, metric)},
-        terminal_text(each.text for each in tables),
+        terminal_text(tables),
         data,
         {
             "runs": f"{len(outcome.runs)}, of which {cached} were recorded before",

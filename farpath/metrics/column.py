@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Generic, TypeVar
 
@@ -35,13 +35,22 @@ def count(value: float | None) -> str:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """A value of a table with the text that people read in its place."""
+
+    value: Value
+    text: str
+
+
+@dataclass(frozen=True)
 class Column(Generic[Subject]):
     """A quantity of a subject: its key with its unit in files, and its heading for people.
 
     ``of``: takes the value from the subject; it is in the unit of the key. ``decimals``: of the
     number for people. ``words``: the quantity as an axis of a figure or a row of a comparison has
     it. ``less_is_better``: whether the best run has the least. ``shown``: makes the text for
-    people, where it is more than the number; a text is shown as it is.
+    people, where it is more than the number; a text is shown as it is. ``for_people``: whether
+    tables for people have it; a column without a key is for people alone.
     """
 
     key: str
@@ -51,18 +60,33 @@ class Column(Generic[Subject]):
     words: str = ""
     less_is_better: bool = False
     shown: Callable[[Subject], str] | None = None
+    for_people: bool = True
 
     def text(self, subject: Subject) -> str:
         """Return the value of a subject as people read it."""
-        if self.shown is not None:
-            return self.shown(subject)
+        return self.cell(subject).text
+
+    def cell(self, subject: Subject) -> Shown:
+        """Return the value of a subject with its text."""
         value = self.of(subject)
-        return value if isinstance(value, str) else number(value, self.decimals)
+        if self.shown is not None:
+            return Shown(value, self.shown(subject))
+        return Shown(value, value if isinstance(value, str) else number(value, self.decimals))
+
+    @property
+    def hidden(self) -> Column[Subject]:
+        """The same column for programs alone."""
+        return replace(self, for_people=False)
 
     def number_of(self, subject: Subject) -> float:
         """Return the value of a subject as a number; NaN where there is none."""
         value = self.of(subject)
         return value if isinstance(value, int | float) else math.nan
+
+
+def given(key: str, heading: str = "", decimals: int = 0) -> Column[Value]:
+    """Return a column whose values a table is given; without a heading for programs alone."""
+    return Column(key, heading, lambda value: value, decimals, for_people=bool(heading))
 
 
 def in_mbps(value_bps: float | None) -> float | None:

@@ -11,8 +11,8 @@ from farpath.analysis.ablation import ABLATION_FILE, Ablation, read_ablation
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS, experiment_folder
 from farpath.planning.experiment import ABLATION
+from farpath.report.table import Table
 from farpath.report.tables.ablation import ablation_tables, scope
-from farpath.report.tables.formats import ResultTable
 
 #: The reports below results/<experiment> in the order in which they are taken, with their commands.
 #: One of regions of another length has that behind its name.
@@ -30,7 +30,7 @@ class AblationSelection:
     ablation: Ablation
 
     @property
-    def tables(self) -> tuple[ResultTable, ...]:
+    def tables(self) -> tuple[Table, ...]:
         """Its tables, in their order."""
         return ablation_tables(self.ablation)
 

@@ -26,7 +26,7 @@ from farpath.report.figures.run import title
 from farpath.report.html.render import PLOTLY_CONFIG
 from farpath.report.html.run_page import curves, save_pictures
 from farpath.report.overview import overview
-from farpath.report.tables.regions import render, rich_table
+from farpath.report.table import render, rich_table
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL
 

@@ -22,7 +22,7 @@ from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, loa
 from farpath.record.identity import plan_identity
 from farpath.record.record import RECORD_FILE, load_record, records_in
 from farpath.report.study import verdicts_of
-from farpath.report.tables.formats import ResultTable
+from farpath.report.table import Table
 from farpath.report.tables.studies import study_tables
 from farpath.runs.status import shipped_records
 
@@ -60,7 +60,7 @@ class StudySelection:
         return max(self.done, key=matches, default=None)
 
     @property
-    def tables(self) -> tuple[ResultTable, ...]:
+    def tables(self) -> tuple[Table, ...]:
         """One table of measured values, theory and published values; empty without measures."""
         return study_tables(self.measures, {self.experiment.name: self.experiment.title})
 

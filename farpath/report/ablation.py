@@ -11,8 +11,8 @@ from farpath.base.files import write_text
 from farpath.planning.experiment import Experiment
 from farpath.report.figures.ablation import draw_ablation
 from farpath.report.figures.save import FORMATS, save
+from farpath.report.table import FORMS, SUFFIXES, as_text, file_name
 from farpath.report.tables.ablation import ablation_tables
-from farpath.report.tables.formats import FORMS, SUFFIXES, as_text, file_name
 from farpath.runs.status import RunStatus, recorded_runs
 
 #: What a report holds: the results, and two directories.

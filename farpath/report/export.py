@@ -14,7 +14,7 @@ from farpath.base.files import write_bytes
 from farpath.metrics.record import metrics_of
 from farpath.record.record import COLUMNS
 from farpath.report.flent import flent_data
-from farpath.report.tables.formats import csv_text
+from farpath.report.table import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd

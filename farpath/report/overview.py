@@ -5,18 +5,19 @@ A run for which the paper has rows also gets the paper's tables 1 and 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from farpath.analysis.published import published_for
 from farpath.base.sizes import size_text
-from farpath.metrics.column import FLOW, LINK, NOTHING, SHORT_FLOW, Column, Subject, in_mbps, number
+from farpath.metrics.column import FLOW, LINK, NOTHING, SHORT_FLOW, in_mbps, number
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
 from farpath.metrics.ping import ping_figures
 from farpath.metrics.short_flow import short_flows_of
-from farpath.report.tables.regions import TextTable, cpu_note, run_table_1, run_table_2
+from farpath.report.table import Table
+from farpath.report.tables.regions import cpu_note, run_table_1, run_table_2
 
 if TYPE_CHECKING:
     from farpath.metrics.run import Summary
@@ -81,7 +82,7 @@ def share_text(share: float | None) -> str:
     return NOTHING if share is None else f"{100 * share:.1f} %"
 
 
-def results(record: Record) -> tuple[TextTable, ...]:
+def results(record: Record) -> tuple[Table, ...]:
     """Return a run's own tables."""
     plan = record.plan
     summary = summarise_record(record)
@@ -96,7 +97,7 @@ def results(record: Record) -> tuple[TextTable, ...]:
     )
 
 
-def overview(record: Record) -> tuple[TextTable, ...]:
+def overview(record: Record) -> tuple[Table, ...]:
     """Return all tables of a run: its own, and those of the paper if they have rows for it."""
     tables = results(record)
     if published := published_for(record.plan):
@@ -105,7 +106,7 @@ def overview(record: Record) -> tuple[TextTable, ...]:
     return tables
 
 
-def whole_run_table(summary: Summary, record: Record) -> TextTable:
+def whole_run_table(summary: Summary, record: Record) -> Table:
     """Return the table of the whole run, with one column of values."""
     notes = [_RUN_NOTE]
     if summary.queue_link and record.queues is not None:
@@ -118,7 +119,7 @@ def whole_run_table(summary: Summary, record: Record) -> TextTable:
         *_queue_rows(record, summary.queue_link),
         *_loss_rows(summary, record),
     )
-    return TextTable(
+    return Table.of_texts(
         "Whole run", ("all flows", "measured"), (*rows, *_cpu_rows(summary)), " ".join(notes)
     )
 
@@ -156,22 +157,13 @@ def _queue_rows(record: Record, link: str | None) -> list[tuple[str, str]]:
     ]
 
 
-def links_table(record: Record) -> TextTable:
+def links_table(record: Record) -> Table:
     """Return a row for each link that is a bottleneck or queued."""
     links = link_summaries(record)
     marking = any(link.marks for link in links)
     columns = [column for key, column in LINK.items() if marking or key != "marks"]
     note = _LINKS_NOTE if record.queues is not None else f"{_LINKS_NOTE} {_OLD_LINKS_NOTE}"
-    return _table_of("Links", columns, links, note)
-
-
-def _table_of(
-    title: str, columns: Sequence[Column[Subject]], subjects: Iterable[Subject], note: str
-) -> TextTable:
-    """Return a row for each subject."""
-    header = tuple(column.heading for column in columns)
-    rows = tuple(tuple(column.text(subject) for column in columns) for subject in subjects)
-    return TextTable(title, header, rows, note)
+    return Table.of("links", "Links", columns, links, note)
 
 
 def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
@@ -207,7 +199,7 @@ def _cpu_rows(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> TextTable:
+def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Table:
     """Return a row for each flow; their times are shown only if they differ.
 
     ``transfer_bytes``: what each was to send; a completion time is shown only then. Drops are
@@ -234,7 +226,7 @@ def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Text
         *((_SPURIOUS_NOTE,) if wasted else ()),
         *((_RESENT_NOTE,) if resending else ()),
     )
-    return _table_of("Each flow", columns, flows, " ".join(notes))
+    return Table.of("flows", "Each flow", columns, flows, " ".join(notes))
 
 
 def _transfer_note(transfer_bytes: int) -> str:
@@ -244,7 +236,7 @@ def _transfer_note(transfer_bytes: int) -> str:
     )
 
 
-def hops_tables(record: Record) -> tuple[TextTable, ...]:
+def hops_tables(record: Record) -> tuple[Table, ...]:
     """Return the table of a path's hops, as traceroute found them; none without routers."""
     hops = record.data["readback"].get("hops")
     if not hops:
@@ -253,14 +245,16 @@ def hops_tables(record: Record) -> tuple[TextTable, ...]:
         (str(number), hop["name"], hop["address"] or NOTHING, _probes_text(hop["rtts_ms"]))
         for number, hop in enumerate(hops, start=1)
     )
-    return (TextTable("Hops", ("hop", "name", "address", "RTT of probes, ms"), rows, _HOPS_NOTE),)
+    return (
+        Table.of_texts("Hops", ("hop", "name", "address", "RTT of probes, ms"), rows, _HOPS_NOTE),
+    )
 
 
 def _probes_text(rtts_ms: Iterable[float]) -> str:
     return ", ".join(f"{rtt_ms:.3f}" for rtt_ms in rtts_ms) or NOTHING
 
 
-def short_flows_table(short: ShortFlowSummary) -> TextTable:
+def short_flows_table(short: ShortFlowSummary) -> Table:
     """Return a row for each class of sizes of a run's short flows; the load is in the note."""
     load = (
         f"{short.flows:,} flows asked for {short.offered_bps / 1e6:.2f} Mbit/s of payload and got "
@@ -268,10 +262,10 @@ def short_flows_table(short: ShortFlowSummary) -> TextTable:
     )
     title = "Short flows, completion times by size"
     columns = list(SHORT_FLOW.values())
-    return _table_of(title, columns, short.classes, f"{load} {_SHORT_FLOWS_NOTE}")
+    return Table.of("short-flows", title, columns, short.classes, f"{load} {_SHORT_FLOWS_NOTE}")
 
 
-def disks_table(record: Record) -> TextTable:
+def disks_table(record: Record) -> Table:
     """Return a row for the disk of each host."""
     header = ("disk of", "is", "MB/s", "cache", "moved MB", "programs wait", "disk waits")
     rows = tuple(
@@ -284,10 +278,10 @@ def disks_table(record: Record) -> TextTable:
         for host, disk in record.plan.disks.items()
         for counts in [record.disks[host]]
     )  # fmt: skip
-    return TextTable("Disks", header, rows, _DISKS_NOTE)
+    return Table.of_texts("Disks", header, rows, _DISKS_NOTE)
 
 
-def regions_table(summary: Summary, plan: Plan) -> TextTable:
+def regions_table(summary: Summary, plan: Plan) -> Table:
     """Return a row for each region."""
     header = ("region", "s", "flows", "Mbit/s", "S", "F", "RTT max ms")
     rows = tuple(
@@ -299,4 +293,4 @@ def regions_table(summary: Summary, plan: Plan) -> TextTable:
         )
         for region, span in zip(summary.regions, plan.schedule.regions(), strict=True)
     )  # fmt: skip
-    return TextTable("Each region, in which the same flows send", header, rows)
+    return Table.of_texts("Each region, in which the same flows send", header, rows)

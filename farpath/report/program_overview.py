@@ -9,7 +9,7 @@ import numpy as np
 
 from farpath.base.errors import on_one_line
 from farpath.metrics.column import NOTHING, number
-from farpath.report.tables.regions import TextTable
+from farpath.report.table import Table
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, server_label
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _CONNECTIONS_NOTE = (
 )
 
 
-def program_overview(record: ProgramRecord) -> tuple[TextTable, ...]:
+def program_overview(record: ProgramRecord) -> tuple[Table, ...]:
     """Return all tables of a record of programs."""
     metrics = program_metrics(record)
     path = _path_table(record.plan.path, metrics)
@@ -90,7 +90,7 @@ def _connection(rows: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _programs_table(record: ProgramRecord) -> TextTable:
+def _programs_table(record: ProgramRecord) -> Table:
     programs, ending = record.programs, record.ending
     client = on_one_line(shlex.join(programs.client))
     rows = [("client", client, str(ending.status), f"{ending.took_s:.3f}")]
@@ -100,10 +100,10 @@ def _programs_table(record: ProgramRecord) -> TextTable:
         status = NOTHING if server is None else str(server.status)
         t_s = NOTHING if server is None or server.t_s is None else f"{server.t_s:.3f}"
         rows.append((label, on_one_line(shlex.join(command)), status, t_s))
-    return TextTable("Programs", ("", "command", "status", "virtual s"), tuple(rows))
+    return Table.of_texts("Programs", ("", "command", "status", "virtual s"), tuple(rows))
 
 
-def _path_table(path: Path, metrics: dict[str, Any]) -> TextTable:
+def _path_table(path: Path, metrics: dict[str, Any]) -> Table:
     """Return what the path was asked to be in each direction, and what was measured."""
     rows = [
         ("RTT", f"{path.rtt_ms:g} ms"),
@@ -119,10 +119,10 @@ def _path_table(path: Path, metrics: dict[str, Any]) -> TextTable:
         for name in ("drops", "marks"):
             if name in queue:
                 rows.append((f"{name} on the way to {host}", f"{queue[name]:,} packets"))
-    return TextTable("Path, alike in both directions", ("", ""), tuple(rows))
+    return Table.of_texts("Path, alike in both directions", ("", ""), tuple(rows))
 
 
-def _connections_table(metrics: dict[str, Any]) -> TextTable:
+def _connections_table(metrics: dict[str, Any]) -> Table:
     """Return a row for each end of a connection; of many those that sent the most."""
     header = (
         "host", "connection", "port", "from s", "to s", "acked kB", "retransmits", "cwnd packets",
@@ -141,4 +141,4 @@ def _connections_table(metrics: dict[str, Any]) -> TextTable:
     )  # fmt: skip
     left_out = len(largest) - len(shown)
     note = f"{_CONNECTIONS_NOTE} {left_out:,} that sent less are left out." if left_out else ""
-    return TextTable("TCP connections", header, rows, note or _CONNECTIONS_NOTE)
+    return Table.of_texts("TCP connections", header, rows, note or _CONNECTIONS_NOTE)

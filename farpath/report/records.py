@@ -21,8 +21,8 @@ from farpath.planning.experiment import CPU
 from farpath.report.report import Report
 from farpath.report.site.build import build_site
 from farpath.report.site.view import view_for
+from farpath.report.table import FORMS, SUFFIXES, file_name
 from farpath.report.tables.agreement import parse_paper_stacks
-from farpath.report.tables.formats import FORMS, SUFFIXES, file_name
 from farpath.runs.job import PARTS, CampaignJob
 from farpath.runs.status import gather
 

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.files import write_text
 from farpath.report.figures.save import save
-from farpath.report.tables.formats import TEXT_COLUMNS
-from farpath.report.tables.regions import TextTable, fitting, render
+from farpath.report.table import TEXT_COLUMNS, Table, fitting, render
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def terminal_text(tables: Iterable[TextTable]) -> str:
+def terminal_text(tables: Iterable[Table]) -> str:
     """Return tables for the present terminal, each divided into as many as its width demands."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else TEXT_COLUMNS
     return render(

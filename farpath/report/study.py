@@ -17,8 +17,8 @@ from farpath.base.project import EXPERIMENTS
 from farpath.planning.experiment import load_experiment
 from farpath.report.figures.experiments import figures
 from farpath.report.figures.save import FORMATS, save
-from farpath.report.tables.formats import FORMS, SUFFIXES, ResultTable, file_name
-from farpath.report.tables.formats import as_text as table_as_text
+from farpath.report.table import FORMS, SUFFIXES, Table, file_name
+from farpath.report.table import as_text as table_as_text
 from farpath.report.tables.studies import study_tables
 from farpath.runs.status import RunStatus, recorded_runs
 
@@ -35,7 +35,7 @@ class StudyReport:
 
     done: tuple[RecordedRun, ...]
     measures: tuple[Measure, ...]
-    tables: tuple[ResultTable, ...]
+    tables: tuple[Table, ...]
     verdicts: tuple[ClaimVerdict, ...]
     experiments: FilePath
 

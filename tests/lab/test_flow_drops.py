@@ -41,6 +41,6 @@ def test_each_segment_that_a_flow_sends_again_was_dropped_or_lost(
         assert flow.drops + flow.lost == flow.retransmits
     assert any(flow.drops for flow in flows)
     table = flows_table(flows, plan.transfer_bytes)
-    shown = [row[table.header.index("drops")] for row in table.rows]
+    shown = [row[table.header.index("drops")] for row in table.lines]
     assert shown == [f"{flow.drops:,}" for flow in flows]
     assert ("lost" in table.header) == bool(plan.droppers)

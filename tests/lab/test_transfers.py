@@ -61,7 +61,7 @@ def test_a_flow_whose_time_is_over_before_is_not_done(run_plan: RunPlan) -> None
     assert sum(flow.completion_s is None for flow in flows) == 1
     table = flows_table(flows, record.plan.transfer_bytes)
     column = table.header.index("done in s")
-    shown = [row[column] for row in table.rows]
+    shown = [row[column] for row in table.lines]
     assert shown == [
         "-" if flow.completion_s is None else f"{flow.completion_s:.3f}" for flow in flows
     ]

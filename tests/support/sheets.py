@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 
-from farpath.report.tables import formats
-from farpath.report.tables.formats import ResultTable
+from farpath.report import table as formats
+from farpath.report.table import Table
 
 
-def numbers_of(of: ResultTable) -> list[dict[str, str]]:
+def numbers_of(of: Table) -> list[dict[str, str]]:
     """The rows of a table's CSV file, by their columns."""
     return list(csv.DictReader(io.StringIO(formats.as_csv(of))))

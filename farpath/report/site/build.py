@@ -18,7 +18,7 @@ from farpath.report.html.run_page import render_page
 from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, RUNS_DIR, TABLES_DIR
 from farpath.report.site.thumbnail import Area, areas
 from farpath.report.site.view import View, view_for
-from farpath.report.tables.formats import FORMS, SUFFIXES, ResultTable, file_name
+from farpath.report.table import FORMS, SUFFIXES, Table, file_name
 
 INDEX = "index.html"
 #: Called after each step with the kind of step, the count of finished steps and their total.
@@ -116,7 +116,7 @@ def _write_runs(
     return thumbnails
 
 
-def _write_tables(folder: FilePath, tables: tuple[ResultTable, ...]) -> None:
+def _write_tables(folder: FilePath, tables: tuple[Table, ...]) -> None:
     for table in tables:
         for form, write in FORMS.items():
             (folder / file_name(table, SUFFIXES[form])).write_text(write(table), encoding="utf-8")

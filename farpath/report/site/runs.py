@@ -25,7 +25,7 @@ from farpath.report.site.pages import (
     file_names,
 )
 from farpath.report.site.thumbnail import HEIGHT, WIDTH, Area
-from farpath.report.tables.formats import SUFFIXES, ResultTable, file_name
+from farpath.report.table import SUFFIXES, Table, file_name
 from farpath.report.tables.runs import NOTE, run_tables
 from farpath.spec.plan import Plan
 
@@ -61,11 +61,11 @@ class RunsView:
         """Empty: every figure can be drawn."""
         return ()
 
-    def tables(self, path: str | None = None) -> tuple[ResultTable, ...]:
+    def tables(self, path: str | None = None) -> tuple[Table, ...]:
         """Return every run, means over seeds, and where the records are."""
         return run_tables(self.records.of_path(path))
 
-    def site_tables(self) -> tuple[ResultTable, ...]:
+    def site_tables(self) -> tuple[Table, ...]:
         """Return the same tables."""
         return self.tables()
 
@@ -111,7 +111,7 @@ class RunsView:
             assets=ASSETS_DIR,
             version=__version__,
             seeds=sorted({member.plan.seed for member in members}),
-            listed=listed.text,
+            listed=listed,
             note=NOTE,
             rows=[
                 (
@@ -122,15 +122,15 @@ class RunsView:
                     record,
                     further[record],
                 )
-                for row, record in zip(listed.text.rows, records, strict=True)
+                for row, record in zip(listed.lines, records, strict=True)
             ],
             legend=_legend([member.plan for member in members]),
             thumbnail=(WIDTH, HEIGHT),
             figure=f"{FIGURES_DIR}/{OVERVIEW}" if len(members) > 1 else "",
             caption=CAPTION,
-            tables=[table.text for table in others[:-1]],
+            tables=list(others[:-1]),
             files=[
-                (table.text.title, {form: f"{TABLES_DIR}/{file_name(table, suffix)}"
+                (table.title, {form: f"{TABLES_DIR}/{file_name(table, suffix)}"
                                     for form, suffix in SUFFIXES.items()})
                 for table in (listed, *others)
             ],

@@ -19,9 +19,8 @@ from farpath.report.html.run_page import NavLinks
 from farpath.report.site.matrix import column_heads, matrix, provenance_groups
 from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, TABLES_DIR, file_names, links_of
 from farpath.report.site.thumbnail import HEIGHT, WIDTH, Area
+from farpath.report.table import SUFFIXES, Table, file_name
 from farpath.report.tables.agreement import all_tables
-from farpath.report.tables.formats import SUFFIXES, ResultTable, file_name
-from farpath.report.tables.regions import TextTable
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class StudyView:
         """A sentence for each of the paper's figures that has no run."""
         return missing_figures(self.campaign)
 
-    def tables(self, path: str | None = None) -> tuple[ResultTable, ...]:
+    def tables(self, path: str | None = None) -> tuple[Table, ...]:
         """Return the paper's tables; for a single path only tables 1 and 2."""
         return all_tables(self.campaign, path, self.held_out)
 
@@ -74,7 +73,7 @@ class StudyView:
         """Return the index of a site as HTML; ``thumbnails`` are by record."""
         return _index(self, thumbnails)
 
-    def site_tables(self) -> tuple[ResultTable, ...]:
+    def site_tables(self) -> tuple[Table, ...]:
         """Return the tables of a site: none if none of the paper's stacks ran."""
         return _tables(self.campaign, held_out=self.held_out)
 
@@ -112,14 +111,14 @@ def _index(view: StudyView, thumbnails: Mapping[str, tuple[Area, ...]]) -> str:
 
 def _tables(
     campaign: ResultSet, path: str | None = None, held_out: Collection[str] = ()
-) -> tuple[ResultTable, ...]:
+) -> tuple[Table, ...]:
     """Return all tables, or those of one path; none if none of the paper's stacks ran."""
     return all_tables(campaign, path, held_out) if labels_by_paper_name(campaign) else ()
 
 
 def _table_entries(
-    tables: tuple[ResultTable, ...], campaign: ResultSet
-) -> list[tuple[TextTable, dict[str, str], bool]]:
+    tables: tuple[Table, ...], campaign: ResultSet
+) -> list[tuple[Table, dict[str, str], bool]]:
     """Return each table, its files by form, and whether it is open; open ones come first.
 
     Tables of a path without published tables are closed.
@@ -128,7 +127,7 @@ def _table_entries(
     closed = {table.name for path in unpublished for table in _tables(campaign, path)}
     entries = [
         (
-            table.text,
+            table,
             {form: file_name(table, suffix) for form, suffix in SUFFIXES.items()},
             table.name not in closed,
         )

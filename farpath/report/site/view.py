@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from farpath.analysis.results import RunSummary
     from farpath.report.html.run_page import NavLinks
     from farpath.report.site.thumbnail import Area
-    from farpath.report.tables.formats import ResultTable
+    from farpath.report.table import Table
 
 
 class View(Protocol):
@@ -31,10 +31,10 @@ class View(Protocol):
     def missing(self) -> tuple[str, ...]:
         """A sentence for each figure that cannot be drawn."""
 
-    def tables(self, path: str | None = None) -> tuple[ResultTable, ...]:
+    def tables(self, path: str | None = None) -> tuple[Table, ...]:
         """Return all tables, or those of one path."""
 
-    def site_tables(self) -> tuple[ResultTable, ...]:
+    def site_tables(self) -> tuple[Table, ...]:
         """Return the tables of a site."""
 
     def write_figures(self, out: FilePath, hatched: bool = False) -> Iterator[FilePath]:

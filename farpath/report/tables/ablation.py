@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from farpath.analysis.ablation import BASE, QUANTITIES, Ablation, Quantity, Score
 from farpath.analysis.paper_stacks import paper_names
 from farpath.analysis.published import PUBLISHED_PATH, all_published
-from farpath.metrics.column import NOTHING, number
+from farpath.metrics.column import NOTHING, Value, number
 from farpath.metrics.estimate import Estimate
-from farpath.report.tables.campaign import with_interval
-from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import TextTable
+from farpath.report.table import Table, with_interval
 
 PUBLISHED_ROW = "published"
 #: What stands for the results of runs that are the base's own.
@@ -21,7 +19,7 @@ SAME_NOTE = f"{SAME}: the mechanism is not of this stack, whose runs are the bas
 INTERVAL_NOTE = "±: half of the 95 % confidence interval over seeds."
 
 
-def ablation_tables(ablation: Ablation) -> tuple[ResultTable, ...]:
+def ablation_tables(ablation: Ablation) -> tuple[Table, ...]:
     """Return a table of each quantity, then agreement and settings of all mechanisms."""
     return (
         *(_quantity_table(ablation, quantity) for quantity in QUANTITIES),
@@ -37,12 +35,12 @@ def scope(ablation: Ablation) -> str:
     return f"path {PUBLISHED_PATH}, regions of {regions} s, {seeds} seed{'' if seeds == 1 else 's'}"
 
 
-def _quantity_table(ablation: Ablation, quantity: Quantity) -> ResultTable:
+def _quantity_table(ablation: Ablation, quantity: Quantity) -> Table:
     """Return a row for each mechanism, below that of the published values."""
     names = paper_names()
     printed = {name: quantity.printed(all_published()[name]) for name in names}
     rows = [(PUBLISHED_ROW, *(number(printed[name], quantity.printed_decimals) for name in names))]
-    data: list[tuple[CellValue, ...]] = []
+    data: list[tuple[Value, ...]] = []
     for mechanism in ablation.results:
         estimates = {name: ablation.of(mechanism, name, quantity) for name in names}
         cells = (_cell(ablation, mechanism, name, quantity) for name in names)
@@ -52,7 +50,7 @@ def _quantity_table(ablation: Ablation, quantity: Quantity) -> ResultTable:
         ]
     notes = [INTERVAL_NOTE] if len(ablation.seeds) > 1 else []
     notes += [SAME_NOTE] if any(SAME in row for row in rows) else []
-    text = TextTable(
+    text = Table.of_texts(
         f"{quantity.heading} with each mechanism: {scope(ablation)}",
         ("mechanism", *names),
         tuple(rows),
@@ -60,7 +58,7 @@ def _quantity_table(ablation: Ablation, quantity: Quantity) -> ResultTable:
     )
     key = quantity.key
     columns = ("mechanism", "stack", "seeds", key, f"{key}_half_width_95", f"{key}_published")
-    return ResultTable(f"ablation-{key}", text, columns, tuple(data))
+    return Table.of_values(f"ablation-{key}", columns, tuple(data), text)
 
 
 def _cell(ablation: Ablation, mechanism: str, stack: str, quantity: Quantity) -> str:
@@ -71,11 +69,11 @@ def _cell(ablation: Ablation, mechanism: str, stack: str, quantity: Quantity) ->
     return with_interval(value, quantity.decimals).replace(" ± ", "±")
 
 
-def _estimate_data(value: Estimate) -> tuple[CellValue, ...]:
+def _estimate_data(value: Estimate) -> tuple[Value, ...]:
     return value.count, value.mean, value.half_width
 
 
-def _agreement_table(ablation: Ablation) -> ResultTable:
+def _agreement_table(ablation: Ablation) -> Table:
     """Return how near each mechanism brings all stacks to table 1, and which claims it changes."""
     scores = {name: ablation.score(name) for name in ablation.results}
     rows = tuple(
@@ -96,7 +94,7 @@ def _agreement_table(ablation: Ablation) -> ResultTable:
         "The distances are means over the stacks of |measured - published|. "
         "Claims: those that runs on this path alone can decide."
     )
-    text = TextTable(
+    text = Table.of_texts(
         f"Agreement with the published table 1, by mechanism: {scope(ablation)}",
         ("mechanism", "Spearman", *(f"off in {each.heading}" for each in QUANTITIES),
          "claims hold, fail, undecided", "claims that change against the base"),
@@ -120,7 +118,7 @@ def _agreement_table(ablation: Ablation) -> ResultTable:
         )
         for name, score in scores.items()
     )
-    return ResultTable("ablation-agreement", text, columns, data)
+    return Table.of_values("ablation-agreement", columns, data, text)
 
 
 def _changes_text(mechanism: str, score: Score) -> str:
@@ -134,20 +132,20 @@ def _changes_text(mechanism: str, score: Score) -> str:
     return "; ".join(texts) or "none"
 
 
-def _settings_table(ablation: Ablation) -> ResultTable:
+def _settings_table(ablation: Ablation) -> Table:
     """Return what each mechanism is, and its settings in full."""
     rows: list[tuple[str, ...]] = []
     for name, title in ablation.mechanisms.items():
         common, single = ablation.settings_of(name)
         of_stacks = "; ".join(f"{stack}: {_words_text(words)}" for stack, words in single.items())
         rows.append((name, title, _words_text(common), of_stacks or NOTHING))
-    text_table = TextTable(
+    text_table = Table.of_texts(
         "Mechanisms and their settings in full",
         ("mechanism", "what it is", "settings", "of single stacks, instead or besides"),
         tuple(rows),
     )
     columns = ("mechanism", "title", "settings", "settings_of_stacks")
-    return ResultTable("ablation-settings", text_table, columns, tuple(rows))
+    return Table.of_values("ablation-settings", columns, tuple(rows), text_table)
 
 
 def _words_text(words: Mapping[str, str]) -> str:

@@ -18,8 +18,9 @@ from farpath.analysis.published import (
 )
 from farpath.analysis.results import ResultSet, mixed
 from farpath.base.errors import BadInputError
-from farpath.metrics.column import NOTHING, number
+from farpath.metrics.column import NOTHING, Value, number
 from farpath.metrics.estimate import spearman
+from farpath.report.table import Table
 from farpath.report.tables.campaign import (
     QUANTITIES,
     mean_over_stacks,
@@ -28,8 +29,7 @@ from farpath.report.tables.campaign import (
     table_1,
     table_2,
 )
-from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import TextTable, ratio
+from farpath.report.tables.regions import ratio
 
 #: Goals for Spearman's rank correlation of the nine means of table 1, and of the 63 S of table 2.
 SPEARMAN_GOAL = 0.9
@@ -97,7 +97,7 @@ def parse_paper_stacks(texts: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in paper_names() if name in chosen)
 
 
-def deviations(campaign: ResultSet, held_out: Collection[str] = ()) -> ResultTable:
+def deviations(campaign: ResultSet, held_out: Collection[str] = ()) -> Table:
     """Return the deviation of each stack at CERN from published, with the goals.
 
     ``held_out``: the paper's names of stacks that the path's model was not fitted to.
@@ -113,9 +113,9 @@ def deviations(campaign: ResultSet, held_out: Collection[str] = ()) -> ResultTab
     rows.append(("within the goal", *(_share(by_stack, paper_names(), goal) for goal in GOALS)))
     if held_out:
         rows.append(("held out, within", *(_share(by_stack, held_out, goal) for goal in GOALS)))
-    data: list[tuple[CellValue, ...]] = []
+    data: list[tuple[Value, ...]] = []
     for name, values in by_stack.items():
-        cells: list[CellValue] = [name, "yes" if name in held_out else "no"]
+        cells: list[Value] = [name, "yes" if name in held_out else "no"]
         for goal, value in zip(GOALS, values, strict=True):
             within = "" if math.isnan(value) else "yes" if abs(value) <= goal.most else "no"
             cells += [value, within]
@@ -124,7 +124,7 @@ def deviations(campaign: ResultSet, held_out: Collection[str] = ()) -> ResultTab
     for goal in GOALS:
         suffix = "_percent" if goal.unit == " %" else ""
         columns += [f"{goal.key}_deviation{suffix}", f"{goal.key}_within_goal"]
-    text_table = TextTable(
+    text_table = Table.of_texts(
         f"Deviations from table 1, path {PUBLISHED_PATH}: measured less published",
         ("stack", *(goal.heading for goal in GOALS)),
         tuple(rows),
@@ -136,7 +136,7 @@ def deviations(campaign: ResultSet, held_out: Collection[str] = ()) -> ResultTab
             ]
         ),
     )
-    return ResultTable("deviations", text_table, tuple(columns), tuple(data))
+    return Table.of_values("deviations", tuple(columns), tuple(data), text_table)
 
 
 def _repeat_note() -> str:
@@ -180,7 +180,7 @@ def region_rank_correlation(campaign: ResultSet) -> float:
     return spearman(measured, printed)
 
 
-def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> ResultTable:
+def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> Table:
     """Return the goals of the comparison, the values reached and whether they are met.
 
     Each of the four goals for single stacks is met if every held-out stack is within it, or every
@@ -201,17 +201,17 @@ def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> ResultTabl
         "undecided)"
     )
     lines.append(_line(goal, states[HOLDS], f"at least {HOLDING_GOAL}", HOLDING_GOAL))
-    text_table = TextTable(
+    text_table = Table.of_texts(
         "Agreement with the published numbers",
         ("goal", "reached", "wanted", "met"),
         tuple((goal, text, wanted, met) for goal, _, text, wanted, met in lines),
         " ".join(f"MIXED: {sentence}." for sentence in mixed(campaign)),
     )
     data = tuple((goal, value, wanted, met) for goal, value, _, wanted, met in lines)
-    return ResultTable("agreement", text_table, ("goal", "reached", "wanted", "met"), data)
+    return Table.of_values("agreement", ("goal", "reached", "wanted", "met"), data, text_table)
 
 
-_Line = tuple[str, CellValue, str, str, str]
+_Line = tuple[str, Value, str, str, str]
 
 
 def _line(goal: str, value: float, wanted: str, bound: float, below: bool = False) -> _Line:
@@ -257,7 +257,7 @@ def _path_lines(campaign: ResultSet) -> list[_Line]:
 
 def all_tables(
     campaign: ResultSet, path: str | None = None, held_out: Collection[str] = ()
-) -> tuple[ResultTable, ...]:
+) -> tuple[Table, ...]:
     """Return every table of a campaign; for a single path only tables 1 and 2.
 
     Raises BadInputError for a path without runs, and for a campaign in which none of the paper's

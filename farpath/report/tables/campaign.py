@@ -25,11 +25,11 @@ from farpath.analysis.published import (
     published_paths,
 )
 from farpath.analysis.results import ResultSet, RunSummary, mixed
-from farpath.metrics.column import NOTHING, number
+from farpath.metrics.column import NOTHING, Value, number
 from farpath.metrics.estimate import Estimate, estimate, estimate_over_seeds
 from farpath.metrics.run import Summary
-from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import SENT_NOTE, TextTable, difference, ratio
+from farpath.report.table import Table, with_interval
+from farpath.report.tables.regions import SENT_NOTE, difference, ratio
 
 #: The numbers of the paper's regions.
 REGION_NUMBERS = range(1, 8)
@@ -113,21 +113,13 @@ def over_seeds(runs: Iterable[RunSummary], metric: Callable[[Summary], float | N
     )
 
 
-def with_interval(estimated: Estimate, decimals: int) -> str:
-    """Format a mean with half of its interval, ``248.1 ± 12.3``; for one seed the mean alone."""
-    mean = number(estimated.mean, decimals)
-    if math.isnan(estimated.half_width):
-        return mean
-    return f"{mean} ± {number(estimated.half_width, decimals)}"
-
-
-def table_1(campaign: ResultSet, path: str) -> ResultTable:
+def table_1(campaign: ResultSet, path: str) -> Table:
     """Return table 1 of a path: throughput, S, F, CPU and SD(RTT) of each stack.
 
     Deviations of throughputs are in per cent of the printed value, all others are differences.
     """
     rows: list[tuple[str, ...]] = []
-    data: list[tuple[CellValue, ...]] = []
+    data: list[tuple[Value, ...]] = []
     for name in paper_names():
         estimates = [quantity.measured(campaign, path, name) for quantity in QUANTITIES]
         printed = all_published()[name] if path == PUBLISHED_PATH else None
@@ -144,8 +136,8 @@ def table_1(campaign: ResultSet, path: str) -> ResultTable:
         _cpu_note(campaign, path),
     )
     columns = ("stack", "seeds", *_table_1_columns())
-    return ResultTable(
-        f"table1-{path}", TextTable(title, header, tuple(rows), note), columns, tuple(data)
+    return Table.of_values(
+        f"table1-{path}", columns, data, Table.of_texts(title, header, tuple(rows), note)
     )
 
 
@@ -185,8 +177,8 @@ def _table_1_columns() -> list[str]:
     return names
 
 
-def _table_1_data(estimates: Sequence[Estimate], printed: Published | None) -> list[CellValue]:
-    data: list[CellValue] = []
+def _table_1_data(estimates: Sequence[Estimate], printed: Published | None) -> list[Value]:
+    data: list[Value] = []
     for quantity, value in zip(QUANTITIES, estimates, strict=True):
         data += [value.mean, value.half_width, quantity.printed(printed) if printed else None]
         if quantity.deviation:
@@ -196,13 +188,13 @@ def _table_1_data(estimates: Sequence[Estimate], printed: Published | None) -> l
     return data
 
 
-def table_2(campaign: ResultSet, path: str) -> ResultTable:
+def table_2(campaign: ResultSet, path: str) -> Table:
     """Return table 2 of a path: S and F of each stack in each region.
 
     Deviations are differences.
     """
     rows: list[tuple[str, ...]] = []
-    data: list[tuple[CellValue, ...]] = []
+    data: list[tuple[Value, ...]] = []
     for name in paper_names():
         runs = runs_of(campaign, path, name)
         estimates = [_of_region(runs, region) for region in REGION_NUMBERS]
@@ -239,8 +231,8 @@ def table_2(campaign: ResultSet, path: str) -> ResultTable:
     )
     columns = ("stack", "region", "seeds", *_comparison_columns("stability"),
                *_comparison_columns("fairness"))  # fmt: skip
-    return ResultTable(
-        f"table2-{path}", TextTable(title, header, tuple(rows), note), columns, tuple(data)
+    return Table.of_values(
+        f"table2-{path}", columns, data, Table.of_texts(title, header, tuple(rows), note)
     )
 
 
@@ -262,19 +254,19 @@ def _comparison_columns(key: str) -> tuple[str, ...]:
     return key, f"{key}_half_width_95", f"{key}_published", f"{key}_deviation"
 
 
-def _comparison(measured: Estimate, printed: float | None) -> tuple[CellValue, ...]:
+def _comparison(measured: Estimate, printed: float | None) -> tuple[Value, ...]:
     deviation = None if printed is None else measured.mean - printed
     return measured.mean, measured.half_width, printed, deviation
 
 
-def path_means(campaign: ResultSet) -> ResultTable:
+def path_means(campaign: ResultSet) -> Table:
     """Return the means over stacks of S and of each stack's smallest F, for each path.
 
     The paper's 0.42 and 0.77 for CERN are the means over its table 1 of S (0.418) and of the
     smallest F (0.768), so these are meant. It does not print the single values of its other paths.
     """
     rows: list[tuple[str, ...]] = []
-    data: list[tuple[CellValue, ...]] = []
+    data: list[tuple[Value, ...]] = []
     for path in _paths(campaign):
         printed = published_paths().get(path)
         measured = (
@@ -306,8 +298,8 @@ def path_means(campaign: ResultSet) -> ResultTable:
     header = ("path", "", "mean S", "mean of F min", "stacks")
     columns = ("path", "stacks", *_comparison_columns("mean_stability"),
                *_comparison_columns("mean_fairness_min"))  # fmt: skip
-    text_table = TextTable("Means over stacks, for each path", header, tuple(rows), note)
-    return ResultTable("path-means", text_table, columns, tuple(data))
+    text_table = Table.of_texts("Means over stacks, for each path", header, tuple(rows), note)
+    return Table.of_values("path-means", columns, tuple(data), text_table)
 
 
 def run_stacks(campaign: ResultSet, path: str) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from farpath.metrics.column import FLOW, NOTHING, RUN_RESULTS, number
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, summarise_record
 from farpath.metrics.run import Summary, aggregate, per_second
-from farpath.report.tables.regions import TextTable, difference, ratio
+from farpath.report.table import Table
+from farpath.report.tables.regions import difference, ratio
 
 if TYPE_CHECKING:
     from farpath.record.record import Record
@@ -149,17 +150,17 @@ class Comparison:
         )
 
     @property
-    def records_table(self) -> TextTable:
+    def records_table(self) -> Table:
         """Return which record has which letter."""
         rows = tuple(
             (run.letter, run.settings or NOTHING, run.record.fingerprint[:12],
              str(run.record.directory))
             for run in self.runs
         )  # fmt: skip
-        return TextTable("Records", ("", "differs in", "fingerprint", "record"), rows)
+        return Table.of_texts("Records", ("", "differs in", "fingerprint", "record"), rows)
 
     @property
-    def results_table(self) -> TextTable:
+    def results_table(self) -> Table:
         """Return what was measured.
 
         Of two runs a row is a metric, with each record's value and the difference from the first.
@@ -180,9 +181,9 @@ class Comparison:
         rows += self._link_rows()
         rows += self._flow_rows()
         note = _NOTE.format(first=first.letter)
-        return TextTable("Results", tuple(header), tuple(rows), note)
+        return Table.of_texts("Results", tuple(header), tuple(rows), note)
 
-    def _table_by_run(self) -> TextTable:
+    def _table_by_run(self) -> Table:
         columns = {
             column.heading: [column.text(run.summary) for run in self.runs]
             for column in RUN_RESULTS
@@ -194,7 +195,7 @@ class Comparison:
         for words, values, decimals in self._flow_metrics() if few else ():
             columns[words] = [number(value, decimals) for value in values]
         rows = zip([run.label for run in self.runs], *columns.values(), strict=True)
-        return TextTable("Results", ("", *columns), tuple(rows), _RUNS_NOTE)
+        return Table.of_texts("Results", ("", *columns), tuple(rows), _RUNS_NOTE)
 
     def _link_rows(self) -> Iterator[tuple[str, ...]]:
         """Yield the link that drops are of, where a run has several bottlenecks."""

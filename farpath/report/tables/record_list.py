@@ -6,15 +6,15 @@ Those of programs are in a table of their own: which client, and how it ended.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from farpath.analysis.run_settings import further_text
 from farpath.base.errors import BadInputError, FarpathError, on_one_line
 from farpath.base.sizes import size_text
-from farpath.metrics.column import NOTHING, number
+from farpath.metrics.column import NOTHING, Column, in_mbps
 from farpath.metrics.run import summarise
 from farpath.planning.path_options import CUSTOM
 from farpath.record.program_record import (
@@ -23,29 +23,14 @@ from farpath.record.program_record import (
     program_records_in,
 )
 from farpath.record.record import Record, load_record, records_in
-from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import TextTable
+from farpath.report.table import Table
 from farpath.spec.labels import stacks_label
+from farpath.spec.path import Path
 
 T = TypeVar("T")
+Recorded = TypeVar("Recorded", Record, ProgramRecord)
 #: The digits of a fingerprint that tell runs apart.
 FINGERPRINT_DIGITS = 12
-_COLUMNS = (
-    "record", "recorded_at", "path", "rtt_ms", "rate_bps", "loss", "stacks", "duration_s", "seed",
-    "throughput_bps", "fingerprint", "buffer_bytes", "further",
-)  # fmt: skip
-_HEADER = (
-    "recorded (UTC)", "path", "RTT ms", "Mbit/s", "loss", "buffer", "stacks", "s", "further",
-    "seed", "got Mbit/s", "fingerprint", "record",
-)  # fmt: skip
-_PROGRAM_COLUMNS = (
-    "record", "recorded_at", "path", "rtt_ms", "rate_bps", "loss", "command", "status", "took_s",
-    "seed", "fingerprint",
-)  # fmt: skip
-_PROGRAM_HEADER = (
-    "recorded (UTC)", "path", "RTT ms", "Mbit/s", "loss", "client", "status", "took s", "seed",
-    "fingerprint", "record",
-)  # fmt: skip
 #: The most letters of a client's command in a table.
 _COMMAND_LETTERS = 60
 
@@ -57,8 +42,8 @@ class RecordList:
     ``runs``: of runs. ``programs``: of programs. Either may have no rows.
     """
 
-    runs: ResultTable
-    programs: ResultTable
+    runs: Table
+    programs: Table
     problems: tuple[str, ...]
 
 
@@ -93,90 +78,76 @@ def _loaded(
     return records
 
 
-def records_table(records: Iterable[Record], directory: FilePath) -> ResultTable:
-    """Return a row for each record, the latest first; records without a date are last."""
-    data = _latest_first(map(_row, records))
-    rows = tuple(map(_texts, data))
-    return ResultTable(
-        "records", TextTable(f"Records in {directory}", _HEADER, rows), _COLUMNS, tuple(data)
-    )
+def records_table(records: Iterable[Record], directory: FilePath) -> Table:
+    """Return a row for each record, the latest first; those without a date are last."""
+    return Table.of("records", f"Records in {directory}", _COLUMNS, _latest_first(records))
 
 
-def _latest_first(rows: Iterable[tuple[CellValue, ...]]) -> list[tuple[CellValue, ...]]:
-    """Sort rows that begin with a record's name and its date."""
-    return sorted(rows, key=lambda row: (str(row[1]), str(row[0])), reverse=True)
-
-
-def programs_table(records: Iterable[ProgramRecord], directory: FilePath) -> ResultTable:
+def programs_table(records: Iterable[ProgramRecord], directory: FilePath) -> Table:
     """Return a row for each record of programs, the latest first."""
-    data = _latest_first(map(_program_row, records))
-    rows = tuple(map(_program_texts, data))
-    text = TextTable(f"Programs in {directory}", _PROGRAM_HEADER, rows)
-    return ResultTable("programs", text, _PROGRAM_COLUMNS, tuple(data))
+    return Table.of("programs", f"Programs in {directory}", _OF_PROGRAMS, _latest_first(records))
 
 
-def _program_row(record: ProgramRecord) -> tuple[CellValue, ...]:
-    path, ending = record.plan.path, record.ending
-    return (
-        record.directory.name, record.recorded_at, path.name, path.rtt_ms, path.rate_bps, path.loss,
-        shlex.join(record.programs.client), ending.status, ending.took_s, record.plan.seed,
-        record.fingerprint,
-    )  # fmt: skip
-
-
-def _program_texts(row: Sequence[CellValue]) -> tuple[str, ...]:
-    name, date, path, rtt_ms, rate_bps, loss, command, status, took_s, seed, digest = row
-    assert isinstance(rate_bps, int | float)
-    return (
-        *_path_texts(date, path, rtt_ms, rate_bps, loss), _shortened(on_one_line(str(command))),
-        str(status), f"{took_s:.3f}", str(seed), str(digest)[:FINGERPRINT_DIGITS], str(name),
-    )  # fmt: skip
+def _latest_first(records: Iterable[Recorded]) -> list[Recorded]:
+    return sorted(records, key=lambda each: (each.recorded_at, each.directory.name), reverse=True)
 
 
 def _shortened(command: str) -> str:
     return command if len(command) <= _COMMAND_LETTERS else f"{command[: _COMMAND_LETTERS - 3]}..."
 
 
-def _path_texts(
-    date: CellValue, path: CellValue, rtt_ms: CellValue, rate_bps: float, loss: CellValue
-) -> tuple[str, ...]:
-    """Return the cells that records of runs and of programs begin with."""
-    return (
-        str(date).replace("T", " ").removesuffix("+00:00") or NOTHING,
-        NOTHING if path == CUSTOM else str(path),
-        f"{rtt_ms:g}",
-        f"{rate_bps / 1e6:g}",
-        f"{loss:g}",
-    )
+def _of_path(key: str, heading: str, of: Callable[[Path], float]) -> Column[Any]:
+    """Return the column of a number of the path, which is shown as short as possible."""
+    return Column[Any](key, heading, lambda each: of(each.plan.path),
+                       shown=lambda each: f"{of(each.plan.path):g}")  # fmt: skip
 
 
-def _row(record: Record) -> tuple[CellValue, ...]:
-    plan = record.plan
-    path, schedule = plan.path, plan.schedule
-    return (
-        record.directory.name, record.recorded_at, path.name,
-        path.rtt_ms, path.rate_bps, path.loss, stacks_label(schedule), schedule.duration_s,
-        plan.seed, summarise(record.samples, plan).mean_bps, record.fingerprint,
-        path.buffer_bytes, further_text(plan),
-    )  # fmt: skip
+#: The columns with which tables of runs and of programs begin, and end.
+_FIRST: tuple[Column[Any], ...] = (
+    Column("recorded_at", "recorded (UTC)", lambda each: each.recorded_at,
+           shown=lambda each: each.recorded_at.replace("T", " ").removesuffix("+00:00") or NOTHING),
+    Column("path", "path", lambda each: each.plan.path.name,
+           shown=lambda each: NOTHING if each.plan.path.name == CUSTOM else each.plan.path.name),
+    _of_path("rtt_ms", "RTT ms", lambda path: path.rtt_ms),
+    Column("rate_bps", "Mbit/s", lambda each: each.plan.path.rate_bps,
+           shown=lambda each: f"{each.plan.path.rate_bps / 1e6:g}"),
+    _of_path("loss", "loss", lambda path: path.loss),
+)  # fmt: skip
+_LAST: tuple[Column[Any], ...] = (
+    Column("fingerprint", "fingerprint", lambda each: each.fingerprint,
+           shown=lambda each: each.fingerprint[:FINGERPRINT_DIGITS]),
+    Column("record", "record", lambda each: each.directory.name),
+)  # fmt: skip
+_SEED = Column[Any]("seed", "seed", lambda each: each.plan.seed)
+_COLUMNS: tuple[Column[Any], ...] = (
+    *_FIRST,
+    Column("buffer_bytes", "buffer", lambda each: each.plan.path.buffer_bytes,
+           shown=lambda each: size_text(each.plan.path.buffer_bytes)),
+    Column("stacks", "stacks", lambda each: stacks_label(each.plan.schedule)),
+    Column("duration_s", "s", lambda each: each.plan.schedule.duration_s,
+           shown=lambda each: f"{each.plan.schedule.duration_s:g}"),
+    Column("further", "further", lambda each: further_text(each.plan),
+           shown=lambda each: further_text(each.plan) or NOTHING),
+    _SEED,
+    Column("throughput_mbps", "got Mbit/s",
+           lambda each: in_mbps(summarise(each.samples, each.plan).mean_bps), 2),
+    *_LAST,
+)  # fmt: skip
+_OF_PROGRAMS: tuple[Column[Any], ...] = (
+    *_FIRST,
+    Column("command", "client", lambda each: shlex.join(each.programs.client),
+           shown=lambda each: _shortened(on_one_line(shlex.join(each.programs.client)))),
+    Column("status", "status", lambda each: each.ending.status,
+           shown=lambda each: str(each.ending.status)),
+    Column("took_s", "took s", lambda each: each.ending.took_s, 3),
+    _SEED,
+    *_LAST,
+)  # fmt: skip
 
 
-def _texts(row: Sequence[CellValue]) -> tuple[str, ...]:
-    name, date, path, rtt_ms, rate_bps, loss, stacks, duration_s, seed, got_bps, digest, *more = row
-    buffer_bytes, further = more
-    assert isinstance(buffer_bytes, int)
-    assert isinstance(rate_bps, int | float)
-    assert isinstance(got_bps, int | float)
-    return (
-        *_path_texts(date, path, rtt_ms, rate_bps, loss), size_text(buffer_bytes), str(stacks),
-        f"{duration_s:g}", str(further) or NOTHING, str(seed), number(got_bps / 1e6, 2),
-        str(digest)[:FINGERPRINT_DIGITS], str(name),
-    )  # fmt: skip
-
-
-def as_lines(table: TextTable) -> str:
+def as_lines(table: Table) -> str:
     """Format a table as one line a row, however wide, for a terminal or ``grep``."""
-    rows = [table.header, *table.rows]
+    rows = [table.header, *table.lines]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from farpath.analysis.record_set import Group, Member, RecordSet
 from farpath.analysis.run_settings import SETTINGS, further_settings, group_settings
 from farpath.mechanisms.era import era_text
-from farpath.metrics.column import NOTHING, RUN
-from farpath.report.tables.campaign import with_interval
-from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import TextTable
+from farpath.metrics.column import NOTHING, RUN, Column, Shown, given
+from farpath.report.table import Cell, Table, with_interval
 
 NOTE = (
     "CoV, the coefficient of variation (the paper's S): standard deviation over mean of each "
@@ -32,7 +31,7 @@ METRICS = (
 )
 
 
-def run_tables(records: RecordSet) -> tuple[ResultTable, ...]:
+def run_tables(records: RecordSet) -> tuple[Table, ...]:
     """Return every run, means over seeds if there are several, and where the records are."""
     groups = zip(records.groups, group_settings(records), strict=True)
     several = [(group, settings_text) for group, settings_text in groups if len(group.seeds) > 1]
@@ -40,34 +39,34 @@ def run_tables(records: RecordSet) -> tuple[ResultTable, ...]:
     return (_runs_table(records), *over_seeds, _records_table(records))
 
 
-def _settings_data(member: Member, further: str) -> list[CellValue]:
-    values = [setting.of(member) for setting in SETTINGS]
+def _settings_cells(member: Member, further: str) -> list[Cell]:
     plan = member.plan
-    return [*values, plan.schedule.region_s, plan.path.name, era_text(plan.era), further]
+    shown = [setting.cell(member) for setting in SETTINGS]
+    return [*shown, plan.schedule.region_s, plan.path.name, era_text(plan.era), further]
 
 
-_SETTINGS_COLUMNS = (*(setting.key for setting in SETTINGS), "region_s", "path", "era", "further")
+_FURTHER_SETTINGS = tuple(map(given, ("region_s", "path", "era", "further")))
 
 
-def _runs_table(records: RecordSet) -> ResultTable:
+def _runs_table(records: RecordSet) -> Table:
     further = further_settings(records)
-    rows, data = [], []
-    for index, member in enumerate(records.members, 1):
-        run, seed = member.run, member.plan.seed
-        texts = [setting.text(member) for setting in SETTINGS]
-        values_text = [metric.text(run.summary) for metric in METRICS]
-        rows.append((str(index), *texts, str(seed), *values_text))
-        values = [metric.of(run.summary) for metric in METRICS]
-        provenance = (run.kernel, run.record, run.fingerprint)
-        data.append(
-            (index, *_settings_data(member, further[run.record]), seed, *values, *provenance)
+    rows = tuple(
+        (
+            index,
+            *_settings_cells(member, further[member.run.record]),
+            member.plan.seed,
+            *(metric.cell(member.run.summary) for metric in METRICS),
+            member.run.kernel,
+            member.run.record,
+            member.run.fingerprint,
         )
-    settings = tuple(setting.heading for setting in SETTINGS)
-    header = ("run", *settings, "seed", *(metric.heading for metric in METRICS))
-    keys = (*_SETTINGS_COLUMNS, "seed", *(metric.key for metric in METRICS))
-    columns = ("run", *keys, "kernel", "record", "fingerprint")
-    note = " ".join([*_further_notes(further), NOTE])
-    return ResultTable("runs", TextTable("Runs", header, tuple(rows), note), columns, tuple(data))
+        for index, member in enumerate(records.members, 1)
+    )
+    columns: tuple[Column[Any], ...] = (
+        given("run", "run"), *SETTINGS, *_FURTHER_SETTINGS, given("seed", "seed"), *METRICS,
+        *map(given, ("kernel", "record", "fingerprint")),
+    )  # fmt: skip
+    return Table("runs", "Runs", columns, rows, " ".join([*_further_notes(further), NOTE]))
 
 
 def _further_notes(further: Mapping[str, str]) -> list[str]:
@@ -97,32 +96,39 @@ def _numbers(run_numbers: Sequence[int]) -> str:
     return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}-{span[-1]}" for span in ranges)
 
 
-def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> ResultTable:
+def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Table:
     further = further_settings(records)
-    rows, data, alike = [], [], []
+    rows: list[tuple[Cell, ...]] = []
+    alike = []
     for group, settings_text in groups:
-        first = group.members[0]
+        first, seeds = group.members[0], len(group.seeds)
         run_numbers = _numbers([records.members.index(member) + 1 for member in group.members])
-        means = [group.over_seeds(metric.number_of) for metric in METRICS]
-        texts = [
-            with_interval(mean, metric.decimals)
-            for mean, metric in zip(means, METRICS, strict=True)
-        ]
-        seeds = len(group.seeds)
         if group.are_alike:
             alike.append(ALIKE_NOTE.format(run_numbers))
-        seeds_text = seeds_words(seeds, group.are_alike)
-        rows.append((run_numbers, first.stacks, settings_text or NOTHING, seeds_text, *texts))
-        estimates = [datum for mean in means for datum in (mean.mean, mean.half_width)]
-        settings_data = _settings_data(first, further[first.run.record])
-        data.append((run_numbers, *settings_data, seeds, *estimates))
-    header = ("runs", "stack", "settings", "seeds", *(metric.heading for metric in METRICS))
-    keys = [key for metric in METRICS for key in (metric.key, f"{metric.key}_half_width_95")]
-    note = " ".join([INTERVAL_NOTE, *alike])
-    text_table = TextTable("Runs that differ in nothing but their seeds", header, tuple(rows), note)
-    return ResultTable(
-        "over-seeds", text_table, ("runs", *_SETTINGS_COLUMNS, "seeds", *keys), tuple(data)
+        means = [(metric, group.over_seeds(metric.number_of)) for metric in METRICS]
+        cells: Iterator[tuple[Cell, Cell]] = (
+            (Shown(mean.mean, with_interval(mean, metric.decimals)), mean.half_width)
+            for metric, mean in means
+        )
+        rows.append(
+            (
+                run_numbers,
+                *_settings_cells(first, further[first.run.record]),
+                settings_text or NOTHING,
+                Shown(seeds, seeds_words(seeds, group.are_alike)),
+                *(cell for pair in cells for cell in pair),
+            )
+        )
+    of_metrics: Iterator[tuple[Column[Any], Column[Any]]] = (
+        (metric, given(f"{metric.key}_half_width_95")) for metric in METRICS
     )
+    columns: tuple[Column[Any], ...] = (
+        given("runs", "runs"), SETTINGS[0], *(setting.hidden for setting in SETTINGS[1:]),
+        *_FURTHER_SETTINGS, given("", "settings"), given("seeds", "seeds"),
+        *(column for pair in of_metrics for column in pair),
+    )  # fmt: skip
+    title = "Runs that differ in nothing but their seeds"
+    return Table("over-seeds", title, columns, tuple(rows), " ".join([INTERVAL_NOTE, *alike]))
 
 
 def seeds_words(seeds: int, are_alike: bool) -> str:
@@ -134,13 +140,16 @@ def seeds_words(seeds: int, are_alike: bool) -> str:
     return f"{seeds}, not random" if are_alike else str(seeds)
 
 
-def _records_table(records: RecordSet) -> ResultTable:
+def _records_table(records: RecordSet) -> Table:
     """Return which record belongs to which run, for formats that have no other link."""
-    rows, data = [], []
-    for index, member in enumerate(records.members, 1):
-        run = member.run
-        rows.append((str(index), run.record, run.kernel, run.fingerprint[:12]))
-        data.append((index, run.record, run.kernel, run.fingerprint))
-    header = ("run", "record", "kernel", "fingerprint")
-    text_table = TextTable(f"Records in {records.directory}", header, tuple(rows))
-    return ResultTable("records", text_table, header, tuple(data))
+    rows = tuple(
+        (
+            index,
+            member.run.record,
+            member.run.kernel,
+            Shown(member.run.fingerprint, member.run.fingerprint[:12]),
+        )
+        for index, member in enumerate(records.members, 1)
+    )
+    columns = tuple(given(key, key) for key in ("run", "record", "kernel", "fingerprint"))
+    return Table("records", f"Records in {records.directory}", columns, rows)

@@ -9,10 +9,10 @@ from pathlib import Path as FilePath
 from farpath.analysis.measures import Measure
 from farpath.base.experiment_modules import ANALYSIS, experiment_module
 from farpath.base.project import EXPERIMENTS
-from farpath.metrics.column import NOTHING
+from farpath.metrics.column import NOTHING, Value
 from farpath.metrics.estimate import Estimate, estimate
-from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import TextTable, ratio
+from farpath.report.table import Table
+from farpath.report.tables.regions import ratio
 
 HEADER = ("run", "", "measured", "theory", "deviation", "published", "deviation", "")
 COLUMNS = (
@@ -55,7 +55,7 @@ def _row(of_seeds: Sequence[Measure]) -> tuple[str, ...]:
     )
 
 
-def _data(measure: Measure) -> tuple[CellValue, ...]:
+def _data(measure: Measure) -> tuple[Value, ...]:
     printed = measure.printed
     return (
         measure.experiment, measure.condition, measure.quantity, measure.unit, measure.seed,
@@ -68,7 +68,7 @@ def study_tables(
     measures: Iterable[Measure],
     titles: dict[str, str] | None = None,
     experiments: FilePath = EXPERIMENTS,
-) -> tuple[ResultTable, ...]:
+) -> tuple[Table, ...]:
     """Return one table for each experiment, in their order; ``titles`` are by its name.
 
     The analysis.py in an experiment's folder may have a ``table`` of its own form.
@@ -84,13 +84,13 @@ def study_tables(
 
 def _study_table(
     name: str, title: str, measures: Sequence[Measure], experiments: FilePath
-) -> ResultTable:
+) -> Table:
     module = experiment_module(name, ANALYSIS, experiments)
     make_table = getattr(module, "table", _measures_table)
-    return ResultTable(name, make_table(title, measures), COLUMNS, tuple(map(_data, measures)))
+    return Table.of_values(name, COLUMNS, tuple(map(_data, measures)), make_table(title, measures))
 
 
-def _measures_table(title: str, measures: Sequence[Measure]) -> TextTable:
+def _measures_table(title: str, measures: Sequence[Measure]) -> Table:
     """Return a row for each quantity of each run; runs that differ in their seed share one."""
     by_row: dict[tuple[str, str], list[Measure]] = {}
     for measure in measures:
@@ -98,4 +98,4 @@ def _measures_table(title: str, measures: Sequence[Measure]) -> TextTable:
     note = "Deviations are in per cent, of theory and of what is published."
     if any(len(of_seeds) > 1 for of_seeds in by_row.values()):
         note += " ±: half of the 95 % confidence interval over seeds."
-    return TextTable(title, HEADER, tuple(map(_row, by_row.values())), note)
+    return Table.of_texts(title, HEADER, tuple(map(_row, by_row.values())), note)

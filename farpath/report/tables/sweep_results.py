@@ -11,7 +11,7 @@ from typing import Any
 from farpath.analysis.record_set import RUNS, Member, RecordSet, make_record_set
 from farpath.analysis.results import RunSummary
 from farpath.base.errors import BadInputError
-from farpath.metrics.column import FLOW, RUN_RESULTS, Column, number
+from farpath.metrics.column import FLOW, RUN_RESULTS, Column, Shown, number
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.record.record import load_record
 from farpath.runs.make import MadeSet
@@ -36,9 +36,16 @@ class SweepColumn:
         return self.column.key
 
     @property
-    def texts(self) -> list[str]:
-        """The values as people read them."""
-        return [number(value, self.column.decimals) for value in self.values]
+    def cells(self) -> list[Shown]:
+        """The values with their texts; counts are whole numbers."""
+        decimals = self.column.decimals
+        return [
+            Shown(
+                None if math.isnan(value) else int(value) if decimals == 0 else value,
+                number(value, decimals),
+            )
+            for value in self.values
+        ]
 
 
 def column_keys(sweep: RunSet) -> tuple[str, ...]:

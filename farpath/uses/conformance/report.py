@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from farpath import __version__
-from farpath.metrics.column import NOTHING
+from farpath.metrics.column import NOTHING, Column
 from farpath.report.html.render import render
-from farpath.report.tables.formats import ResultTable, as_markdown, as_wide_text
-from farpath.report.tables.regions import TextTable
+from farpath.report.table import Table, as_markdown, as_wide_text
 from farpath.uses.conformance.scenarios import book
 from farpath.uses.conformance.verdict import State, Verdict, count_states
 
@@ -46,25 +45,23 @@ def _heading(conformance: Conformance) -> str:
     return f"{conformance.stack} on {conformance.kernel}: measured beside stated"
 
 
-def table(conformance: Conformance) -> ResultTable:
+def table(conformance: Conformance) -> Table:
     """Return the table of all statements, a row for each."""
-    rows, data = [], []
-    for verdict in conformance.verdicts:
-        statement = verdict.statement
-        rows.append((
-            verdict.name, _source(statement), statement.level, _number(verdict.value),
-            _stated(verdict), verdict.deviation, str(verdict.state),
-        ))  # fmt: skip
-        data.append((
-            verdict.name, _source(statement), statement.level, verdict.value, verdict.stated,
-            statement.unit, str(verdict.state),
-        ))  # fmt: skip
-    header = ("statement", "document", "level", "measured", "stated", "deviation", "verdict")
-    columns = ("statement", "document", "level", "measured", "stated", "unit", "verdict")
+    columns: tuple[Column[Verdict], ...] = (
+        Column("statement", "statement", lambda verdict: verdict.name),
+        Column("document", "document", lambda verdict: _source(verdict.statement)),
+        Column("level", "level", lambda verdict: verdict.statement.level),
+        Column("measured", "measured", lambda verdict: verdict.value,
+               shown=lambda verdict: _number(verdict.value)),
+        Column("stated", "stated", lambda verdict: verdict.stated, shown=_stated),
+        Column("", "deviation", lambda verdict: verdict.deviation),
+        Column("unit", "", lambda verdict: verdict.statement.unit, for_people=False),
+        Column("verdict", "verdict", lambda verdict: str(verdict.state)),
+    )  # fmt: skip
     named = dict.fromkeys(verdict.statement.document for verdict in conformance.verdicts)
     note = "; ".join(f"{name}: {book().documents[name]}" for name in named)
-    text_table = TextTable(_heading(conformance), header, tuple(rows), note)
-    return ResultTable("conformance", text_table, columns, tuple(data))
+    heading = _heading(conformance)
+    return Table.of("conformance", heading, columns, conformance.verdicts, note)
 
 
 def summary(verdicts: Iterable[Verdict]) -> str:

@@ -106,8 +106,7 @@ def _report(
     ``draws``: notes on runs in which nothing is random.
     """
     from farpath.report.report import Report
-    from farpath.report.tables.formats import TEXT_COLUMNS, as_csv, as_text
-    from farpath.report.tables.regions import render, rich_table
+    from farpath.report.table import TEXT_COLUMNS, as_csv, as_text, render, rich_table
     from farpath.uses.league.figure import draw_league
     from farpath.uses.league.measure import by_conditions
     from farpath.uses.league.page import render_league
@@ -125,6 +124,6 @@ def _report(
         "".join([*texts, *(f"{note}\n" for note in draws)]),
         {
             "report": str(report),
-            "encounters": [dict(zip(table.columns, row, strict=True)) for row in table.data],
+            "encounters": table.objects,
         },
     )

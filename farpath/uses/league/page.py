@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from farpath.metrics.column import number
 from farpath.report.html.render import render
-from farpath.report.tables.regions import TextTable
+from farpath.report.table import Table
 from farpath.uses.league.measure import Encounter, by_conditions, mean_shares
 from farpath.uses.league.question import League
 from farpath.uses.league.table import standings_table
@@ -27,7 +27,7 @@ class Part:
     """One condition: its title, the standings, and the matrix as rows of cells by stack."""
 
     title: str
-    standings: TextTable
+    standings: Table
     matrix: dict[str, tuple[Cell | None, ...]]
 
 
@@ -55,7 +55,7 @@ def _part(league: League, title: str, group: tuple[Encounter, ...]) -> Part:
         )
         for stack in league.stacks
     }
-    return Part(title or "Shares", standings_table(league, group, title).text, matrix)
+    return Part(title or "Shares", standings_table(league, group, title), matrix)
 
 
 def _cell(share: float, group: list[Encounter]) -> Cell:

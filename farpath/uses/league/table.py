@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from farpath.metrics.column import NOTHING, number
-from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import TextTable
-from farpath.uses.league.measure import Encounter, mean_shares, standings
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+from farpath.metrics.column import Column, in_mbps, number
+from farpath.report.table import Table
+from farpath.uses.league.measure import Encounter, Standing, mean_shares, standings
 from farpath.uses.league.question import League
 
-_STANDINGS = (
-    "stack", "mean share", "least share", "beside", "least share left", "to", "beside itself",
-    "delay p95 ms",
-)  # fmt: skip
+
+def _of_share(key: str, heading: str, of: Callable[[Any], float]) -> Column[Any]:
+    """Return the column of a share, which is shown in per cent."""
+    return Column[Any](key, heading, of, shown=lambda row: _per_cent(of(row)))
+
+
+_STANDINGS: tuple[Column[Standing], ...] = (
+    Column("stack", "stack", lambda row: row.stack),
+    _of_share("share_mean", "mean share", lambda row: row.won_mean),
+    _of_share("share_least", "least share", lambda row: row.won_least[0]),
+    Column("beside", "beside", lambda row: row.won_least[1]),
+    _of_share("left_least", "least share left", lambda row: row.left_least[0]),
+    Column("left_to", "to", lambda row: row.left_least[1]),
+    _of_share("own_least", "beside itself", lambda row: row.own_least),
+    Column("delay_p95_ms", "delay p95 ms", lambda row: row.delay_ms, 1),
+)
+#: The columns of an encounter after its options.
+_ENCOUNTERS: tuple[Column[Encounter], ...] = (
+    *(Column[Encounter](key, key, attrgetter(key)) for key in ("stack", "other", "seed", "share")),
+    Column("throughput_mbps", "throughput_mbps", lambda each: in_mbps(each.throughput_bps), 2),
+    *(
+        Column[Encounter](key, key, attrgetter(key))
+        for key in ("retransmits", "completion_s", "utilisation")
+    ),
+    Column("delay_p95_ms", "delay_p95_ms", lambda each: each.delay_ms, 1),
+    *(Column[Encounter](key, key, attrgetter(key)) for key in ("record", "one_draw")),
+)
 _SHARES_NOTE = (
     "Shares are in per cent of a fair half, of a row's stack beside a column's; of two flows of "
     "one stack, the smaller. Means over seeds."
@@ -27,29 +53,13 @@ def _per_cent(share: float | None) -> str:
     return number(None if share is None else 100 * share, 0)
 
 
-def standings_table(league: League, found: tuple[Encounter, ...], title: str) -> ResultTable:
+def standings_table(league: League, found: tuple[Encounter, ...], title: str) -> Table:
     """Return the standings under one set of conditions, which ``title`` names."""
-    rows = standings(league, found)
-    data: tuple[tuple[CellValue, ...], ...] = tuple(
-        (row.stack, row.won_mean, *row.won_least, *row.left_least, row.own_least, row.delay_ms)
-        for row in rows
-    )
-    texts = tuple(
-        (
-            row.stack, _per_cent(row.won_mean), _per_cent(row.won_least[0]), row.won_least[1],
-            _per_cent(row.left_least[0]), row.left_least[1], _per_cent(row.own_least),
-            number(row.delay_ms, 1),
-        )
-        for row in rows
-    )  # fmt: skip
     heading = f"League table{f', {title}' if title else ''}"
-    return ResultTable("standings", TextTable(heading, _STANDINGS, texts, _ORDER_NOTE), (
-        "stack", "share_mean", "share_least", "beside", "left_least", "left_to", "own_least",
-        "delay_p95_ms",
-    ), data)  # fmt: skip
+    return Table.of("standings", heading, _STANDINGS, standings(league, found), _ORDER_NOTE)
 
 
-def shares_table(league: League, found: tuple[Encounter, ...], title: str) -> TextTable:
+def shares_table(league: League, found: tuple[Encounter, ...], title: str) -> Table:
     """Return the matrix of shares under one set of conditions."""
     shares = mean_shares(found)
     rows = tuple(
@@ -57,23 +67,14 @@ def shares_table(league: League, found: tuple[Encounter, ...], title: str) -> Te
         for stack in league.stacks
     )
     heading = f"Shares{f', {title}' if title else ''}"
-    return TextTable(heading, ("beside", *league.stacks), rows, _SHARES_NOTE)
+    return Table.of_texts(heading, ("beside", *league.stacks), rows, _SHARES_NOTE)
 
 
-def encounters_table(found: tuple[Encounter, ...]) -> ResultTable:
+def encounters_table(found: tuple[Encounter, ...]) -> Table:
     """Return a row for each flow of each run."""
     options = tuple(found[0].conditions) if found else ()
-    columns = (
-        *options, "stack", "other", "seed", "share", "throughput_mbps", "retransmits",
-        "completion_s", "utilisation", "delay_p95_ms", "record", "one_draw",
-    )  # fmt: skip
-    data: tuple[tuple[CellValue, ...], ...] = tuple(
-        (
-            *each.conditions.values(), each.stack, each.other, each.seed, each.share,
-            each.throughput_bps / 1e6, each.retransmits, each.completion_s, each.utilisation,
-            each.delay_ms, each.record, each.one_draw,
-        )
-        for each in found
-    )  # fmt: skip
-    texts = tuple(tuple(NOTHING if cell is None else str(cell) for cell in row) for row in data)
-    return ResultTable("league", TextTable("Encounters", columns, texts), columns, data)
+    of_options = (
+        Column[Encounter](name, name, lambda each, name=name: each.conditions[name])  # type: ignore[misc]
+        for name in options
+    )
+    return Table.of("league", "Encounters", (*of_options, *_ENCOUNTERS), found)

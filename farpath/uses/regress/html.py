@@ -12,7 +12,7 @@ from farpath.record.record import load_record
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.stack_colours import looks_of
 from farpath.report.html.render import render
-from farpath.report.tables.regions import TextTable
+from farpath.report.table import Table
 from farpath.spec.labels import flow_label
 from farpath.uses.regress import report
 from farpath.uses.regress.compare import Comparison
@@ -69,7 +69,7 @@ def render_page(
         for verdict in sorted(comparison.verdicts, key=lambda verdict: -order.index(verdict.state))
         if verdict.state != CaseState.IDENTICAL
     ]
-    matrix = report.matrix(comparison).text
+    matrix = report.matrix(comparison)
     return render(
         "regress.html",
         heading=f"{comparison.after} against {comparison.before}",
@@ -81,13 +81,13 @@ def render_page(
     )
 
 
-def _rows(comparison: Comparison, matrix: TextTable) -> list[tuple[str, list[Cell]]]:
+def _rows(comparison: Comparison, matrix: Table) -> list[tuple[str, list[Cell]]]:
     """Return the cells of the table of all runs, row by row."""
     by_trial = {verdict.trial: verdict for verdict in comparison.verdicts}
     stacks = matrix.header[1:]
     return [
         (case, [_cell(by_trial.get(f"{stack}/{case}")) for stack in stacks])
-        for case, *_ in matrix.rows
+        for case, *_ in matrix.lines
     ]
 
 

@@ -8,12 +8,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 from farpath import __version__
-from farpath.report.tables.formats import ResultTable, as_markdown, as_wide_text
-from farpath.report.tables.regions import TextTable
+from farpath.metrics.column import Column, Shown, given
+from farpath.report.table import Cell, Table, as_markdown, as_wide_text
 from farpath.spec.hosts import SIDES
 from farpath.uses.regress.baseline import value_text
 from farpath.uses.regress.compare import Comparison
-from farpath.uses.regress.verdict import CaseState, CaseVerdict, count_states
+from farpath.uses.regress.verdict import CaseState, CaseVerdict, Difference, count_states
 
 #: The mark of each state in the table.
 MARKS: Mapping[CaseState, str] = {
@@ -27,7 +27,7 @@ MARKS: Mapping[CaseState, str] = {
 REPORTED_STATES = (CaseState.CHANGED, CaseState.FAILED, CaseState.NEW)
 
 
-def matrix(comparison: Comparison) -> ResultTable:
+def matrix(comparison: Comparison) -> Table:
     """Return the table of all runs: a row for each case, a column for each stack."""
     verdicts = comparison.verdicts
     stacks = tuple(dict.fromkeys(verdict.stack for verdict in verdicts))
@@ -35,19 +35,19 @@ def matrix(comparison: Comparison) -> ResultTable:
     by_cell = {(verdict.case, verdict.stack): verdict for verdict in verdicts}
     rows = tuple((case, *(_mark(by_cell.get((case, stack))) for stack in stacks)) for case in cases)
     note = "= identical, packet for packet; ~ within bounds"
-    text_table = TextTable(
+    text_table = Table.of_texts(
         f"{comparison.after} against {comparison.before}", ("run", *stacks), rows, note
     )
     columns = ("run", "state", "fingerprint")
     data = tuple((verdict.trial, str(verdict.state), verdict.fingerprint) for verdict in verdicts)
-    return ResultTable("regress", text_table, columns, data)
+    return Table.of_values("regress", columns, data, text_table)
 
 
 def _mark(verdict: CaseVerdict | None) -> str:
     return "" if verdict is None else MARKS[verdict.state]
 
 
-def changed(comparison: Comparison) -> ResultTable | None:
+def changed(comparison: Comparison) -> Table | None:
     """Return the table of metrics that are out of bounds, a row for each; None if there is none."""
     differences = [
         (verdict, difference)
@@ -56,48 +56,47 @@ def changed(comparison: Comparison) -> ResultTable | None:
     ]
     if not differences:
         return None
-    rows, data = [], []
-    for verdict, difference in differences:
-        before, after = difference.before, difference.after
-        value = None if before is None else before.value
-        rows.append(
-            (
-                verdict.trial,
-                difference.metric,
-                value_text(value),
-                value_text(after),
-                difference.relative_change,
-                difference.bounds,
-            )
-        )
-        data.append((
-            verdict.trial, difference.metric, value, after,
-            None if before is None else before.low, None if before is None else before.high,
-        ))  # fmt: skip
-    text_table = TextTable(
-        "What changed", ("run", "metric", "before", "after", "", "bounds"), tuple(rows)
-    )
-    columns = ("run", "metric", "before", "after", "low", "high")
-    return ResultTable("changed", text_table, columns, tuple(data))
+    columns: tuple[Column[Any], ...] = (
+        Column("run", "run", lambda each: each[0].trial),
+        Column("metric", "metric", lambda each: each[1].metric),
+        Column("before", "before", lambda each: _of_before(each[1], "value"),
+               shown=lambda each: value_text(_of_before(each[1], "value"))),
+        Column("after", "after", lambda each: each[1].after,
+               shown=lambda each: value_text(each[1].after)),
+        Column("", "", lambda each: each[1].relative_change),
+        Column("", "bounds", lambda each: each[1].bounds),
+        Column("low", "", lambda each: _of_before(each[1], "low"), for_people=False),
+        Column("high", "", lambda each: _of_before(each[1], "high"), for_people=False),
+    )  # fmt: skip
+    return Table.of("changed", "What changed", columns, differences)
 
 
-def origins(comparison: Comparison) -> ResultTable | None:
+def _of_before(difference: Difference, name: str) -> float | None:
+    """Return the value of before or one of its bounds; None of a new metric."""
+    before = difference.before
+    return None if before is None else float(getattr(before, name))
+
+
+def origins(comparison: Comparison) -> Table | None:
     """Return the table of changes with the end that each comes from, if known."""
     verdicts = [verdict for verdict in comparison.verdicts if verdict.sides]
     if not verdicts:
         return None
-    rows = tuple(
-        (verdict.trial, *(MARKS[verdict.sides[side]] for side in SIDES), verdict.origin)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            verdict.trial,
+            *(Shown(str(verdict.sides[side]), MARKS[verdict.sides[side]]) for side in SIDES),
+            verdict.origin,
+        )
         for verdict in verdicts
     )
-    data = tuple(
-        (verdict.trial, *(str(verdict.sides[side]) for side in SIDES), verdict.origin)
-        for verdict in verdicts
+    columns = (
+        given("run", "run"),
+        *(given(side, f"at the {side} alone") for side in SIDES),
+        given("origin", "the change comes from"),
     )
-    header = ("run", *(f"at the {side} alone" for side in SIDES), "the change comes from")
     note = f"{comparison.after} at one end alone, {comparison.before} at the other"
-    text_table = TextTable("Which end it comes from", header, rows, note)
-    return ResultTable("origins", text_table, ("run", *SIDES, "origin"), data)
+    return Table("origins", "Which end it comes from", columns, rows, note)
 
 
 def summary(verdicts: Iterable[CaseVerdict]) -> str:

@@ -114,7 +114,7 @@ def _run(plan: Plan, method: Method, out: FilePath) -> bytes:
 
 def _show(result: dict[str, Any], figure: FilePath | None, as_json: bool) -> None:
     from farpath.report.figures.save import save
-    from farpath.report.tables.regions import render, rich_table
+    from farpath.report.table import render, rich_table
     from farpath.uses.responsiveness.figure import draw_responsiveness
     from farpath.uses.responsiveness.measure import Responsiveness
     from farpath.uses.responsiveness.table import probes_table, summary_lines

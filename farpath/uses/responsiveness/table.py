@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farpath.metrics.column import number
-from farpath.report.tables.regions import TextTable
+from farpath.report.table import Table
 from farpath.uses.responsiveness.measure import (
     FOREIGN,
     HANDSHAKE,
@@ -39,7 +39,7 @@ def summary_lines(found: Responsiveness) -> tuple[str, ...]:
     )
 
 
-def probes_table(found: Responsiveness) -> TextTable:
+def probes_table(found: Responsiveness) -> Table:
     """Return the times of probes by kind: on the idle path, and percentiles under load."""
     idle = times_by_kind(probe for probe in found.probes if probe.end_s <= 0)
     kept = found.method.trimmed_part
@@ -53,4 +53,4 @@ def probes_table(found: Responsiveness) -> TextTable:
     )
     header = ("probe", "idle ms", "median ms", "p95 ms", "p99 ms")
     note = _NOTE.format(trimmed=1 - kept, count=found.method.averaged_intervals)
-    return TextTable("Times of probes", header, rows, note)
+    return Table.of_texts("Times of probes", header, rows, note)

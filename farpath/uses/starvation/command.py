@@ -142,8 +142,7 @@ def _report(found: Searches, report: FilePath, out: FilePath) -> Report:
     from farpath.record.record import load_record
     from farpath.report.figures.save import image_of
     from farpath.report.report import Report
-    from farpath.report.tables.formats import TEXT_COLUMNS, as_csv
-    from farpath.report.tables.regions import render, rich_table
+    from farpath.report.table import TEXT_COLUMNS, as_csv, render, rich_table
     from farpath.uses.starvation.figure import draw_starvation
     from farpath.uses.starvation.page import render_starvation
     from farpath.uses.starvation.question import worst

@@ -6,7 +6,7 @@ import base64
 from dataclasses import dataclass
 
 from farpath.report.html.render import render
-from farpath.report.tables.regions import TextTable
+from farpath.report.table import Table
 from farpath.uses.starvation.question import worst
 from farpath.uses.starvation.table import Searches, share_text, starved_text, worst_table
 
@@ -18,7 +18,7 @@ class Part:
     title: str
     found: str
     command: str
-    table: TextTable
+    table: Table
 
 
 def render_starvation(searches: Searches, figure_png: bytes, remarks: tuple[str, ...]) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from farpath.metrics.column import NOTHING, number
-from farpath.report.tables.formats import CellValue, ResultTable
-from farpath.report.tables.regions import TextTable
+from farpath.metrics.column import NOTHING, given, in_mbps, number
+from farpath.report.table import Table
 from farpath.uses.starvation.question import Starvation, Trial, worst
 
 #: The most trials in the table of the worst.
@@ -32,11 +31,11 @@ def starved_text(search: Starvation, trial: Trial) -> str:
     return f"{stack} (flow{trial.starved + 1})" if len(set(search.pair)) == 1 else stack
 
 
-def worst_table(search: Starvation, trials: Sequence[Trial]) -> TextTable:
+def worst_table(search: Starvation, trials: Sequence[Trial]) -> Table:
     """Return the trials in which a flow had the least, the worst first."""
     shown = sorted(trials, key=lambda trial: trial.order)[:SHOWN]
     first, second = search.pair
-    return TextTable(
+    return Table.of_texts(
         f"Worst conditions of {len(trials)} for {first} beside {second}",
         ("trial", "least share", "of", *search.templates, "Mbit/s", "other Mbit/s"),
         tuple(
@@ -53,31 +52,29 @@ def worst_table(search: Starvation, trials: Sequence[Trial]) -> TextTable:
     )
 
 
-def trials_table(searches: Searches) -> ResultTable:
+def trials_table(searches: Searches) -> Table:
     """Return a row for each trial of each search."""
     names = tuple(dict.fromkeys(name for search, _ in searches for name in search.templates))
-    columns = (
+    keys = (
         "stack", "other", "trial", *names, "least_share", "share", "other_share",
         "throughput_mbps", "other_throughput_mbps", "record", "fingerprint", "command",
     )  # fmt: skip
-    data: tuple[tuple[CellValue, ...], ...] = tuple(
+    rows = tuple(
         (
             *search.pair, trial.number, *(trial.options.get(name) for name in names),
             trial.least_share if trial.shares else None, *(trial.shares or (None, None)),
-            *(bps / 1e6 for bps in trial.throughputs_bps),
-            trial.record, trial.fingerprint, trial.command,
+            *map(in_mbps, trial.throughputs_bps), trial.record, trial.fingerprint, trial.command,
         )
         for search, trials in searches
         for trial in trials
     )  # fmt: skip
-    texts = tuple(tuple(NOTHING if cell is None else str(cell) for cell in row) for row in data)
-    return ResultTable("starvation", TextTable("Trials", columns, texts), columns, data)
+    return Table("starvation", "Trials", tuple(given(key, key, 3) for key in keys), rows)
 
 
 def as_json(searches: Searches) -> list[dict[str, object]]:
     """Return plain values for JSON: for each search its stacks, the worst trial and all trials."""
     table = trials_table(searches)
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.data]
+    rows = table.objects
     found: list[dict[str, object]] = []
     for search, trials in searches:
         own, rows = rows[: len(trials)], rows[len(trials) :]

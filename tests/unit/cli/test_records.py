@@ -42,7 +42,7 @@ def test_the_list_is_json_for_other_programs(farpath: Farpath, records: FilePath
     listed = json.loads(farpath("list", str(records), "--json").out)
     latest = listed["records"][0]
     assert (latest["seed"], latest["path"], latest["rtt_ms"]) == (2, "cern", 164)
-    assert latest["throughput_bps"] > 0
+    assert latest["throughput_mbps"] > 0
     assert len(latest["fingerprint"]) == 64
 
 

@@ -151,5 +151,5 @@ def test_a_run_s_tables_and_metrics_have_them(
     (shown,) = [grid for grid in overview(record) if "Short flows" in grid.title]
     small = table.frame[table.frame["size_bytes"] < 10_000]
     ended = small["completion_s"].count()
-    assert shown.rows[0][:4] == ("less than 10 kB", f"{len(small):,}", f"{ended:,}", "100.5")
+    assert shown.lines[0][:4] == ("less than 10 kB", f"{len(small):,}", f"{ended:,}", "100.5")
     assert metrics_of(record)["short_flows"]["flows"] == len(table.frame)

@@ -76,8 +76,8 @@ def test_what_a_transport_of_its_own_sends_again_is_no_retransmission_of_tcp(
     flows = flow_summaries(samples, dataclasses.replace(plan, stacks=(udt,)))
     assert [(flow.retransmits, flow.resent) for flow in flows] == [(None, 20), (None, 15)]
     table = flows_table(flows)
-    assert [row[table.header.index("retransmits")] for row in table.rows] == ["-", "-"]
-    assert [row[table.header.index("resent")] for row in table.rows] == ["20", "15"]
+    assert [row[table.header.index("retransmits")] for row in table.lines] == ["-", "-"]
+    assert [row[table.header.index("resent")] for row in table.lines] == ["20", "15"]
 
 
 def test_what_a_program_does_not_tell_is_not_made_up(samples: Samples, plan: Plan) -> None:

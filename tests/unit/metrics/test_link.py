@@ -81,7 +81,7 @@ def test_each_bottleneck_and_each_link_that_queued_has_a_row(row: Plan, tmp_path
     assert full.frame_utilisation == pytest.approx(0.8)
     assert full.queueing_mean_ms == pytest.approx(8e3 * 25 * 1514 / 20e6)
     assert access.link == "h1-s1"
-    rows = {table.title: table for table in overview(record)}["Links"].rows
+    rows = {table.title: table for table in overview(record)}["Links"].lines
     assert [cells[0] for cells in rows] == ["s3-s4", "s1-s2", "h1-s1"]
     assert [link["link"] for link in metrics_of(record)["links"]] == ["s3-s4", "s1-s2", "h1-s1"]
     drawn = [trace["name"] for trace in curves(record)["data"] if "queue" in trace["name"]]
@@ -94,7 +94,7 @@ def test_the_figures_of_a_run_are_of_the_link_that_queued_and_name_it(
     record = recorded(tmp_path, row, s1_s2=BUSY)
     metrics = json.loads(json.dumps(metrics_of(record), allow_nan=False))
     assert (metrics["queue_link"], metrics["queue_drops"]) == ("s1-s2", 30)
-    rows = {table.title: table for table in overview(record)}["Whole run"].rows
+    rows = {table.title: table for table in overview(record)}["Whole run"].lines
     whole = {cells[0]: cells[1] for cells in rows}
     assert whole["drops at s1-s2"] == "30 packets"
     assert whole["queueing delay at s1-s2, mean"] == "15.1 ms"
@@ -110,7 +110,7 @@ def test_a_comparison_says_which_links_drops_it_has(row: Plan, tmp_path: FilePat
         folder = tmp_path / str(number)
         folder.mkdir()
         records.append(recorded(folder, row, **queues))
-    cells = {cells[0]: cells[1:] for cells in compare(records).results_table.rows}
+    cells = {cells[0]: cells[1:] for cells in compare(records).results_table.lines}
     assert cells["link that queued most"] == ("s1-s2", "s3-s4", "-")
     assert cells["throughput over rate"][0] == "-"
 

@@ -62,7 +62,7 @@ def test_what_is_shipped_is_shown_with_table_figures_and_verdicts(
     many = f"{len(made)} of {len(made)} runs of {name}"
     assert selection.sentences == (f"The records that farpath ships, the quick set: {many}.",)
     (sheet,) = selection.tables
-    assert sheet.text.title == selection.experiment.title
+    assert sheet.title == selection.experiment.title
     assert len(sheet.data) == len(selection.measures)
     assert [verdict.id for verdict in selection.verdicts] == list(claims_of(name))
     drawn = dict(figures(selection.measures, selection.done))

@@ -155,7 +155,7 @@ def test_its_output_is_parsed_checked_counted_and_shown(tmp_path: FilePath) -> N
     assert counted_flows(tmp_path, plan) == {"blurts": {"flow1": {"lines": 5}}}
     (flow,) = flow_summaries(samples, plan)
     assert (flow.stack, flow.resent, flow.retransmits) == ("blurt", 15, None)
-    assert "blurt" in flows_table((flow,)).rows[0]
+    assert "blurt" in flows_table((flow,)).lines[0]
     _write_raw(tmp_path, "quietly\n")
     with pytest.raises(CheckFailedError, match="flow1 blurted quietly"):
         check_programs(samples, tmp_path, plan)

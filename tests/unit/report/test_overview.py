@@ -11,12 +11,12 @@ from farpath.metrics.record import metrics_of
 from farpath.planning.experiment import QUICK, load_experiment
 from farpath.record.record import Record
 from farpath.report.overview import overview
-from farpath.report.tables.regions import TextTable
+from farpath.report.table import Table
 from tests.support.campaigns import write_seven_regions
 from tests.support.study_runs import write_run
 
 
-def _grids(record: Record) -> dict[str, TextTable]:
+def _grids(record: Record) -> dict[str, Table]:
     return {grid.title: grid for grid in overview(record)}
 
 
@@ -25,8 +25,8 @@ def test_a_run_that_is_not_the_papers_has_tables_of_its_own_alone(record: Record
     assert list(grids) == ["Each flow", "Whole run", "Each region, in which the same flows send"]
     flows = grids["Each flow"]
     assert flows.header[:3] == ("flow", "stack", "sends, s")
-    assert flows.rows[1][:6] == ("flow2", "htcp", "5-35", "200.0", "37.5 %", "15")
-    whole = {row[0]: row[1] for row in grids["Whole run"].rows}
+    assert flows.lines[1][:6] == ("flow2", "htcp", "5-35", "200.0", "37.5 %", "15")
+    whole = {row[0]: row[1] for row in grids["Whole run"].lines}
     assert whole["throughput"] == "400.2 Mbit/s"
     assert whole["payload of the bottleneck's rate"] == "88.9 %"
     assert whole["coefficient of variation (S)"] == "0.00"
@@ -35,12 +35,12 @@ def test_a_run_that_is_not_the_papers_has_tables_of_its_own_alone(record: Record
     assert whole["pings lost"] == "1 of 40"
     assert (whole["retransmits"], whole["drops at the bottleneck"]) == ("35 packets", "80 packets")
     regions = grids["Each region, in which the same flows send"]
-    assert [row[0:3] for row in regions.rows] == [
+    assert [row[0:3] for row in regions.lines] == [
         ("1", "0 to 5", "1"),
         ("2", "5 to 35", "2"),
         ("3", "35 to 40", "1"),
     ]
-    assert [row[5] for row in regions.rows] == ["-", "1.00", "-"]
+    assert [row[5] for row in regions.lines] == ["-", "1.00", "-"]
 
 
 def test_a_run_over_routers_has_the_table_of_its_hops(record: Record) -> None:
@@ -50,7 +50,7 @@ def test_a_run_over_routers_has_the_table_of_its_hops(record: Record) -> None:
     ]
     readback = {**record.data["readback"], "hops": hops}
     table = _grids(Record(record.directory, {**record.data, "readback": readback}))["Hops"]
-    assert table.rows == (
+    assert table.lines == (
         ("1", "chicago.esnet", "10.1.255.1", "0.000, 0.001"),
         ("2", "receiver", "-", "-"),
     )
@@ -74,7 +74,7 @@ def test_the_metrics_as_json_have_each_flow_and_the_summary(record: Record) -> N
     mean_ms = 8e3 * backlog.mean() / record.plan.path.rate_bps
     assert metrics["queueing_mean_ms"] == pytest.approx(mean_ms)
     assert metrics["queueing_p99_ms"] >= metrics["queueing_mean_ms"] > 0
-    rows = _grids(record)["Whole run"].rows
+    rows = _grids(record)["Whole run"].lines
     assert ("queueing delay, mean", f"{mean_ms:.1f} ms") in rows
 
 
@@ -84,9 +84,9 @@ def test_a_run_with_disks_says_who_waited_for_whom(tmp_path: FilePath) -> None:
     record = write_run(tmp_path / "record", run)
     grid = _grids(record)["Disks"]
     assert grid.header[0] == "disk of"
-    assert [row[:4] for row in grid.rows] == [
+    assert [row[:4] for row in grid.lines] == [
         ("sender", "read", "264", "2.097 MB"),
         ("receiver", "written", "50", "200 MB"),
     ]
-    assert {row[4:] for row in grid.rows} == {("1.0", "2.50 s", "0.00 s")}
+    assert {row[4:] for row in grid.lines} == {("1.0", "2.50 s", "0.00 s")}
     assert set(metrics_of(record)["disks"]) == {"sender", "receiver"}

@@ -35,6 +35,6 @@ def test_of_many_connections_those_that_sent_the_most_are_shown(
     monkeypatch.setattr(program_overview, "MOST_CONNECTIONS", 1)
     record = write_programs(tmp_path / "exec-one")
     *_, connections = program_overview.program_overview(record)
-    (row,) = connections.rows
+    (row,) = connections.lines
     assert row[0] == "receiver"
     assert connections.note.endswith("1 that sent less are left out.")

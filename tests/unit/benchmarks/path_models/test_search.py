@@ -148,12 +148,12 @@ def test_a_search_shows_its_trials_by_cost_and_its_best_beside_published(
     search = load_search(directory)
     continue_search(search, 3, pretend, lambda _line: None)
     grid = trials_table(search)
-    costs = [float(row[1]) for row in grid.rows]
+    costs = [float(row[1]) for row in grid.lines]
     assert costs == sorted(costs)
     assert grid.header == ("trial", "cost", "rate_bps", "loss", "sources")
     best = best_trial_table(search)
-    assert [row[0] for row in best.rows] == ["htcp_2004", "reno_2004"]
-    assert "(0.28)" in best.rows[0][3]
+    assert [row[0] for row in best.lines] == ["htcp_2004", "reno_2004"]
+    assert "(0.28)" in best.lines[0][3]
 
 
 def test_a_search_without_trials_has_no_best(directory: FilePath) -> None:

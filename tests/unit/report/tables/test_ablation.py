@@ -6,17 +6,17 @@ import dataclasses
 
 from farpath.analysis.ablation import Ablation
 from farpath.planning.experiment import ABLATION, QUICK, ExperimentPart, load_experiment
+from farpath.report.table import TEXT_COLUMNS, Table, as_csv, as_text
 from farpath.report.tables.ablation import ablation_tables
-from farpath.report.tables.formats import TEXT_COLUMNS, ResultTable, as_csv, as_text
 from tests.support.ablations import ablation_of, halved
 
 
-def tables(ablation: Ablation) -> dict[str, ResultTable]:
+def tables(ablation: Ablation) -> dict[str, Table]:
     return {table.name: table for table in ablation_tables(ablation)}
 
 
-def row(table: ResultTable, first: str) -> tuple[str, ...]:
-    (found,) = [row for row in table.text.rows if row[0] == first]
+def row(table: Table, first: str) -> tuple[str, ...]:
+    (found,) = [row for row in table.lines if row[0] == first]
     return found
 
 
@@ -30,11 +30,11 @@ def test_there_is_one_for_each_quantity_and_two_on_all_of_them() -> None:
 def test_every_title_but_that_of_the_settings_says_path_regions_and_seeds() -> None:
     *of_values, settings = ablation_tables(ablation_of())
     for table in of_values:
-        assert table.text.title.endswith("path cern, regions of 120 s, 3 seeds")
+        assert table.title.endswith("path cern, regions of 120 s, 3 seeds")
     short = load_experiment(ABLATION, part=ExperimentPart("30s"))
     (first, *_) = ablation_tables(ablation_of(which=QUICK, experiment=short))
-    assert first.text.title.endswith("path cern, regions of 30 s, 1 seed")
-    assert settings.text.title == "Mechanisms and their settings in full"
+    assert first.title.endswith("path cern, regions of 30 s, 1 seed")
+    assert settings.title == "Mechanisms and their settings in full"
 
 
 def test_a_stack_that_a_mechanism_is_not_of_has_the_base_s_value_once() -> None:
@@ -42,7 +42,7 @@ def test_a_stack_that_a_mechanism_is_not_of_has_the_base_s_value_once() -> None:
     assert row(table, "published")[1:6] == ("248", "255", "402", "423", "335")
     assert row(table, "base")[5] == "335±0"
     assert row(table, "fast")[1:] == ("=", "=", "=", "=", "168±0", "=", "=", "=", "=")
-    assert "not of this stack" in table.text.note
+    assert "not of this stack" in table.note
     values = {(line[0], line[1]): line[3] for line in table.data}
     assert values["fast", "Reno"] == values["base", "Reno"] == 248.0
 
@@ -77,7 +77,7 @@ def test_a_part_of_the_stacks_is_said_to_be_one() -> None:
     whole = ablation_of()
     part = dataclasses.replace(whole, runs=tuple(r for r in whole.runs if r.stack != "udt"))
     table = tables(part)["ablation-agreement"]
-    assert table.text.note.startswith("Not all of the nine stacks were run.")
+    assert table.note.startswith("Not all of the nine stacks were run.")
     assert row(table, "base")[1] == "-"
     assert row(tables(part)["ablation-stability"], "base")[-1] == "-"
 
@@ -88,7 +88,7 @@ def test_runs_of_different_code_are_marked() -> None:
     first, *others = ablation.runs
     older = dataclasses.replace(first, run=dataclasses.replace(first.run, code="older"))
     mixed = dataclasses.replace(ablation, runs=(older, *others))
-    note = tables(mixed)["ablation-agreement"].text.note
+    note = tables(mixed)["ablation-agreement"].note
     assert note.startswith("MIXED: records of different code are mixed: code: 248 records; older: ")
 
 

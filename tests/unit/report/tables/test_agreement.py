@@ -33,16 +33,16 @@ def test_mixed_records_mark_every_table() -> None:
     sheets = agreement.all_tables(campaign)
     assert len(sheets) == 9
     assert [
-        made.name for made in sheets if "MIXED: records of different kernel" not in made.text.note
+        made.name for made in sheets if "MIXED: records of different kernel" not in made.note
     ] == []
 
 
 def test_a_deviation_beyond_its_goal_is_marked_and_counted() -> None:
     campaign = changed(published_campaign(), set_figures("Reno", mean_bps=280e6, rtt_std_ms=40.0))
     made = agreement.deviations(campaign, held_out=("Reno", "LTCP"))
-    assert made.text.rows[0] == ("Reno (held out)", "+13 % *", "+0.00", "+0.00", "+18.0 ms *")
-    assert made.text.rows[-2] == ("within the goal", "8 of 9", "9 of 9", "9 of 9", "8 of 9")
-    assert made.text.rows[-1] == ("held out, within", "1 of 2", "2 of 2", "2 of 2", "1 of 2")
+    assert made.lines[0] == ("Reno (held out)", "+13 % *", "+0.00", "+0.00", "+18.0 ms *")
+    assert made.lines[-2] == ("within the goal", "8 of 9", "9 of 9", "9 of 9", "8 of 9")
+    assert made.lines[-1] == ("held out, within", "1 of 2", "2 of 2", "2 of 2", "1 of 2")
     numbers = numbers_of(made)
     assert [row["held_out"] for row in numbers].count("yes") == 2
     assert (numbers[0]["mean_mbps_within_goal"], numbers[0]["stability_within_goal"]) == (
@@ -55,9 +55,9 @@ def test_a_deviation_beyond_its_goal_is_marked_and_counted() -> None:
 def test_a_mean_within_ten_per_cent_is_within_the_goal(name: str, factor: float) -> None:
     printed = run_of(name).summary.mean_bps
     made = agreement.deviations(result_set_of([run_of(name, mean_bps=factor * printed)]))
-    assert made.text.rows[-1][1] == "1 of 1"
+    assert made.lines[-1][1] == "1 of 1"
     missed = agreement.deviations(result_set_of([run_of(name, mean_bps=1.3 * printed)]))
-    assert missed.text.rows[-1][1] == "0 of 1"
+    assert missed.lines[-1][1] == "0 of 1"
 
 
 def test_ranks_of_the_published_means_agree_and_of_an_incomplete_campaign_are_unknown() -> None:
@@ -79,7 +79,7 @@ def test_ranks_of_the_published_regions_agree_and_of_an_incomplete_campaign_are_
 
 def test_the_agreement_says_which_goals_are_met() -> None:
     made = agreement.agreement(published_campaign(), ("HSTCP",))
-    rows = {row[0]: row[1:] for row in made.text.rows}
+    rows = {row[0]: row[1:] for row in made.lines}
     assert rows["Spearman's rank correlation of the means at CERN"] == (
         "1.000",
         "at least 0.9",
@@ -96,14 +96,14 @@ def test_the_agreement_says_which_goals_are_met() -> None:
 
 
 def test_the_one_mean_that_the_study_printed_twice_is_named() -> None:
-    note = agreement.deviations(published_campaign()).text.note
+    note = agreement.deviations(published_campaign()).note
     assert note.endswith("The study's abstract prints another mean for LTCP (-7 %).")
 
 
 def test_one_held_out_stack_beyond_its_goal_is_one_too_many() -> None:
     campaign = changed(published_campaign(), set_figures("LTCP", stability=0.9))
     made = agreement.agreement(campaign, ("HSTCP", "LTCP", "UDTv2"))
-    rows = {row[0]: row[1:] for row in made.text.rows}
+    rows = {row[0]: row[1:] for row in made.lines}
     assert rows["held-out stacks: S, within 0.15"] == ("2 of 3", "all", "no")
 
 

@@ -30,7 +30,7 @@ def pair(tmp_path: FilePath) -> list[Record]:
 def test_its_table_has_each_value_and_the_difference_from_the_first(pair: list[Record]) -> None:
     comparison = compare(pair)
     assert comparison.results_table.header == ("", "A", "B", "B against A")
-    name, first, second, difference = comparison.results_table.rows[0]
+    name, first, second, difference = comparison.results_table.lines[0]
     assert name == "throughput (Mbit/s)"
     expected = 100 * (float(second) / float(first) - 1)
     assert float(difference.split()[0]) == pytest.approx(expected, abs=1)
@@ -54,11 +54,11 @@ def test_flows_of_a_number_of_bytes_are_compared_by_their_completion_times(
     # Sorted by its stack, the second comes first
     second = with_flows(pair[0], {"flow1": 3.0, "flow2": 1.0}, dropped=None)
     first = with_flows(pair[1], {"flow1": 2.0, "flow2": None}, dropped=10)
-    rows = {row[0]: row[1:] for row in compare([second, first]).results_table.rows}
+    rows = {row[0]: row[1:] for row in compare([second, first]).results_table.lines}
     assert rows["flow1 htcp_2004 or udt (done in s)"] == ("2.000", "3.000", "+50 %")
     assert rows["flow1 htcp_2004 or udt (drops)"] == ("10", "-", "-")
     assert rows["flow2 htcp_2004 or udt (done in s)"] == ("-", "1.000", "-")
-    assert not any("done" in row[0] for row in compare(pair).results_table.rows)
+    assert not any("done" in row[0] for row in compare(pair).results_table.lines)
 
 
 def test_runs_are_named_by_the_settings_in_which_they_differ(pair: list[Record]) -> None:
@@ -73,7 +73,7 @@ def test_equal_samples_are_told(tmp_path: FilePath) -> None:
     twins = [write_named(tmp_path / place, "cern", "udt", 1) for place in ("before", "after")]
     comparison = compare(twins)
     assert comparison.remarks == ("B has the fingerprint of A: the same packets at the same times",)
-    assert {row[-1] for row in comparison.results_table.rows[:3]} == {"+0 %"}
+    assert {row[-1] for row in comparison.results_table.lines[:3]} == {"+0 %"}
 
 
 def test_its_figure_and_page_have_the_curves_of_all(pair: list[Record]) -> None:
@@ -113,7 +113,7 @@ def test_runs_are_sorted_and_named_by_what_differs(buffers: list[Record]) -> Non
     assert [run.record for run in compare(reversed(same_seed)).runs] == same_seed[::-1]
     every = compare(buffers)
     assert every.title == "bbr + cubic: buffer 0.25, 0.5, 1, 16 BDP; seed 1, 2"
-    assert [row[0] for row in every.results_table.rows] == [
+    assert [row[0] for row in every.results_table.lines] == [
         "A: buffer 0.25 BDP, seed 1",
         "B: buffer 0.5 BDP, seed 2",
         "C: buffer 1 BDP, seed 2",

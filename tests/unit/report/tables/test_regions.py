@@ -10,6 +10,7 @@ import pytest
 from farpath.analysis.published import Published, published
 from farpath.metrics.run import Summary, summarise
 from farpath.record.record import Samples
+from farpath.report import table
 from farpath.report.tables import regions
 from farpath.spec.plan import Plan
 
@@ -33,9 +34,9 @@ def test_table_1_puts_measured_published_and_deviation_below_each_other(
     summary: Summary,
 ) -> None:
     grid = regions.run_table_1(summary, _printed())
-    assert [row[0] for row in grid.rows] == ["measured", "published", "deviation"]
-    assert [row[1] for row in grid.rows] == ["400.2", "402", "+0 %"]
-    assert grid.rows[0][8:10] == ("-", "-")
+    assert [row[0] for row in grid.lines] == ["measured", "published", "deviation"]
+    assert [row[1] for row in grid.lines] == ["400.2", "402", "+0 %"]
+    assert grid.lines[0][8:10] == ("-", "-")
     assert "CPU is free on the virtual clock" in grid.note
     assert "regions of 120 s, measured with 5 s" in grid.note
 
@@ -43,28 +44,28 @@ def test_table_1_puts_measured_published_and_deviation_below_each_other(
 def test_cpu_figures_stand_in_table_1_with_what_they_count(summary: Summary) -> None:
     counted = dataclasses.replace(summary, clock="wall", cpu_percent=12.34, mhz_per_mbps=0.5)
     grid = regions.run_table_1(counted, _printed())
-    assert grid.rows[0][8:10] == ("12.3", "0.50")
+    assert grid.lines[0][8:10] == ("12.3", "0.50")
     assert "all sending programs together" in grid.note
 
 
 def test_table_2_has_a_cell_for_each_region(summary: Summary) -> None:
     grid = regions.run_table_2(summary, _printed())
-    assert all(len(row) == 8 for row in (grid.header, *grid.rows))
-    assert grid.rows[0][2] == "0.00 / 1.00"
-    assert grid.rows[1][2] == "0.26 / 1.00"
-    assert grid.rows[2][2] == "-0.26 / +0.00"
+    assert all(len(row) == 8 for row in (grid.header, *grid.lines))
+    assert grid.lines[0][2] == "0.00 / 1.00"
+    assert grid.lines[1][2] == "0.26 / 1.00"
+    assert grid.lines[2][2] == "-0.26 / +0.00"
 
 
 def test_an_undefined_metric_is_a_dash(summary: Summary) -> None:
     silent = dataclasses.replace(summary, stability=float("nan"))
     grid = regions.run_table_1(silent, _printed())
-    assert (grid.rows[0][4], grid.rows[2][4]) == ("-", "-")
+    assert (grid.lines[0][4], grid.lines[2][4]) == ("-", "-")
 
 
 def test_a_long_word_goes_on_in_the_next_line_and_is_not_cut() -> None:
     stack = "quic_ngtcp2:cc=cubic,pacing=0,mtu=9000"
-    grid = regions.TextTable("", ("stack", "beside", "left to"), (("reno", stack, stack),))
-    text = regions.render(regions.rich_table(grid), width_columns=60)
+    grid = table.Table.of_texts("", ("stack", "beside", "left to"), (("reno", stack, stack),))
+    text = table.render(table.rich_table(grid), width_columns=60)
     assert "…" not in text
     assert text.count("mtu=9000") == 2
 
@@ -77,16 +78,16 @@ def test_tables_of_a_run_fit_a_terminal_and_no_number_is_cut(
         regions.run_table_1(summary, _printed()),
         regions.run_table_2(summary, _printed()),
     ):
-        text = regions.render(*regions.fitting(grid, width_columns), width_columns=width_columns)
+        text = table.render(*table.fitting(grid, width_columns), width_columns=width_columns)
         assert max(map(len, text.splitlines())) <= width_columns
         assert "…" not in text
         assert "\x1b" not in text
         lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
         cells = {cell for line in lines for cell in line}
-        assert {cell for row in grid.rows for cell in row} <= cells
+        assert {cell for row in grid.lines for cell in row} <= cells
 
 
 def test_a_table_that_has_room_is_in_one_piece(summary: Summary) -> None:
     grid = regions.run_table_1(summary, _printed())
-    assert len(regions.fitting(grid, 120)) == 1
-    assert len(regions.fitting(grid, 50)) > 1
+    assert len(table.fitting(grid, 120)) == 1
+    assert len(table.fitting(grid, 50)) > 1

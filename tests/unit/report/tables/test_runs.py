@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.analysis.record_set import load_record_set
-from farpath.report.tables.formats import as_csv
+from farpath.report.table import as_csv
 from farpath.report.tables.runs import run_tables
 from tests.support.campaigns import write_named, write_seven_regions
 from tests.support.record_sets import member, record_set
@@ -22,13 +22,13 @@ def test_runs_are_listed_with_their_settings_in_order_and_their_records() -> Non
         member("first", rate="100Mbit"),
     )
     listed, directories = run_tables(records)
-    rows = [row[:8] for row in listed.text.rows]
+    rows = [row[:8] for row in listed.lines]
     assert rows == [
         ("1", "cubic", "20", "100", "250 kB", "0", "120 s", "1"),
         ("2", "reno + bbr", "20", "450", "1 MB", "0.0001", "120 s", "1"),
         ("3", "cubic", "40", "450", "2.25 MB", "0", "120 s", "1"),
     ]
-    assert [row[:2] for row in directories.text.rows] == [
+    assert [row[:2] for row in directories.lines] == [
         ("1", "first"),
         ("2", "pair"),
         ("3", "slow"),
@@ -68,4 +68,4 @@ def test_two_records_of_one_seed_count_once() -> None:
 def test_seeds_that_change_no_packet_are_said_to_say_nothing() -> None:
     members = [member("same", seed="1"), member("same", seed="2")]
     (_, means, _) = run_tables(record_set(*members))
-    assert "Runs 1-2 are the same packet for packet" in means.text.note
+    assert "Runs 1-2 are the same packet for packet" in means.note

@@ -18,7 +18,7 @@ from farpath.report.figures.save import save
 from farpath.report.figures.stack_colours import look_of
 from farpath.report.figures.style import print_style
 from farpath.report.figures.sweep import draw_sweep
-from farpath.report.tables.formats import as_csv
+from farpath.report.table import as_csv
 from farpath.report.tables.sweep import shares_table, sweep_table
 from farpath.report.tables.sweep_results import SweepResults, check_column
 from farpath.runs.make import MadeRun, MadeSet
@@ -60,7 +60,7 @@ def test_each_flow_of_each_run_has_its_stack_throughput_and_share(tmp_path: File
     assert [float(row["flow1_throughput_mbps"]) for row in rows] == pytest.approx([1, 2, 3])
     assert [float(row["flow1_share"]) for row in rows] == pytest.approx([1 / 3, 1 / 2, 3 / 5])
     assert [float(row["flow2_share"]) for row in rows] == pytest.approx([2 / 3, 1 / 2, 2 / 5])
-    header = sweep_table(results).text.header
+    header = sweep_table(results).header
     assert header[-2:] == ("flow1 bbr share", "flow2 cubic share")
     assert not any(word.startswith("stab") for row in rows for word in row)
     assert all(row["cov"] for row in rows)

@@ -56,13 +56,13 @@ def test_who_starves_and_who_is_starved_stand_below_who_does_neither() -> None:
 def test_a_stack_without_all_its_encounters_has_no_standing() -> None:
     without = tuple(each for each in FOUND if {each.stack, each.other} != {"meek", "greedy"})
     assert [row.stack for row in standings(LEAGUE, without)] == ["fair"]
-    assert shares_table(LEAGUE, without, "").rows[0] == ("meek", "100", "80", "-")
+    assert shares_table(LEAGUE, without, "").lines[0] == ("meek", "100", "80", "-")
 
 
 def test_tables_and_page_show_the_shares() -> None:
     assert list(by_conditions(FOUND)) == [""]
-    assert shares_table(LEAGUE, FOUND, "").rows[2] == ("greedy", "190", "130", "60")
-    assert standings_table(LEAGUE, FOUND, "").text.rows[0][:3] == ("fair", "95", "70")
+    assert shares_table(LEAGUE, FOUND, "").lines[2] == ("greedy", "190", "130", "60")
+    assert standings_table(LEAGUE, FOUND, "").lines[0][:3] == ("fair", "95", "70")
     assert len(encounters_table(FOUND).data) == 12
     page = render_league(LEAGUE, FOUND, ("All runs have RTT=20ms",))
     assert ">190</td>" in page

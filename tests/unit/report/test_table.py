@@ -13,18 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.report.tables import formats
+from farpath.metrics.column import given as column_of
+from farpath.report import table as formats
+from farpath.report.table import Table
 from farpath.report.tables.agreement import all_tables
-from farpath.report.tables.formats import ResultTable
-from farpath.report.tables.regions import TextTable
 from tests.support.campaigns import published_campaign
 
 PRINTABLE = st.text(string.printable.replace("\r", "").replace("\n", ""), max_size=12)
+VALUES = (("x", 1 / 3), ("y", math.nan), ("z", None))
 
 
-def _sheet(*rows: tuple[str, ...], note: str = "") -> ResultTable:
-    grid = TextTable("title", tuple("abc"[: len(rows[0])]), rows, note)
-    return ResultTable("name", grid, ("a", "b_mbps"), (("x", 1 / 3), ("y", math.nan), ("z", None)))
+def _sheet(*rows: tuple[str, ...], note: str = "") -> Table:
+    grid = Table.of_texts("title", tuple("abc"[: len(rows[0])]), rows, note)
+    return Table.of_values("name", ("a", "b_mbps"), VALUES, grid)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,9 @@ def _sheet(*rows: tuple[str, ...], note: str = "") -> ResultTable:
 def test_no_text_of_a_csv_file_is_a_formula_of_a_spreadsheet(begin: str, shown: str) -> None:
     sheet = _sheet(("1",))
     text = f"{begin}1+1"
-    forged = dataclasses.replace(sheet, columns=(text, "b"), data=((text, -1.5),))
+    forged = dataclasses.replace(
+        sheet, columns=(column_of(text), column_of("b")), rows=((text, -1.5),)
+    )
     rows = list(csv.reader(io.StringIO(formats.as_csv(forged), newline="")))
     assert rows == [[f"{shown}1+1", "b"], [f"{shown}1+1", "-1.5"]]
 
@@ -71,8 +74,8 @@ def test_a_latex_table_is_one_balanced_environment_with_all_its_columns() -> Non
         plain = text.replace(r"\{", "").replace(r"\}", "")
         assert plain.count("{") == plain.count("}")
         rows = [line for line in text.splitlines() if line.endswith(r" \\")]
-        assert len(rows) == len(made.text.rows) + 1
-        assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {len(made.text.header) - 1}
+        assert len(rows) == len(made.lines) + 1
+        assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {len(made.header) - 1}
 
 
 def test_rows_of_one_stack_stay_together_in_latex() -> None:
@@ -95,4 +98,4 @@ def test_text_fits_its_width_and_breaks_no_cell() -> None:
         lines = formats.as_text(made).splitlines()
         assert max(map(len, lines)) <= formats.TEXT_COLUMNS
         body = [line for line in lines[3:] if line.startswith("  ")]
-        assert len(body) == len(made.text.rows)
+        assert len(body) == len(made.lines)
