@@ -21,7 +21,7 @@ USAGE = PROJECT / "docs" / "reference" / "usage.md"
 FIRST_RUN = PROJECT / "docs" / "tutorials" / "first-run.md"
 STUDY = PROJECT / "docs" / "results" / "study-2005.md"
 COMPANION = PROJECT / "docs" / "results" / "companion.md"
-ABLATION_PAGE = PROJECT / "docs" / "results" / "ablation.md"
+ABLATION_PAGE = experiment_folder(ABLATION) / "README.md"
 SHIPPED_ABLATION = experiment_folder(ABLATION) / ABLATION_FILE
 #: All mechanisms together, with regions as long as the paper's
 WHOLE_ABLATION = SHIPPED_ABLATION.with_name("ablation-120s.json")
