@@ -165,7 +165,7 @@ def test_flows_of_datagrams_without_their_counts_are_refused(
     shipped.write_text(json.dumps(data))
     ended = farpath("show", shipped.parent)
     assert ended.status == 2
-    assert "readback.datagrams has no flow1: a flow of datagrams must be counted" in ended.err
+    assert "readback.datagrams has no flow1, which must be counted there" in ended.err
 
 
 @pytest.mark.parametrize("command", COMMANDS)
