@@ -7,11 +7,10 @@ from pathlib import Path as FilePath
 
 from farpath.analysis.ablation import ABLATION_FILE, Ablation, write_ablation
 from farpath.analysis.ablation import ablation_of as ablation_of_runs
-from farpath.base.files import write_text
 from farpath.planning.experiment import Experiment
 from farpath.report.figures.ablation import draw_ablation
-from farpath.report.figures.save import FORMATS, save
-from farpath.report.table import FORMS, SUFFIXES, as_text, file_name
+from farpath.report.report import Files, Report, figure_files, table_files
+from farpath.report.table import as_text
 from farpath.report.tables.ablation import ablation_tables
 from farpath.runs.status import RunStatus, recorded_runs
 
@@ -31,11 +30,9 @@ def report_text(ablation: Ablation) -> str:
 
 def write_report(ablation: Ablation, folder: FilePath) -> None:
     """Write results, tables in every form and the figure."""
-    results_name, tables_dir, figures_dir = PARTS
-    write_ablation(ablation, folder / results_name)
-    for table in ablation_tables(ablation):
-        for form, format_table in FORMS.items():
-            write_text(folder / tables_dir / file_name(table, SUFFIXES[form]), format_table(table))
-    figure = draw_ablation(ablation)
-    for file_format in FORMATS:
-        save(figure, folder / figures_dir / f"ablation.{file_format}")
+    write_ablation(ablation, folder / ABLATION_FILE)
+    files: Files = {
+        **table_files(ablation_tables(ablation)),
+        **figure_files([("ablation", draw_ablation(ablation))]),
+    }
+    Report(files, report_text(ablation), None).write(folder)

@@ -18,10 +18,9 @@ from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.base.project import REPORT_MARK, SITE_MARK
 from farpath.planning.experiment import CPU
-from farpath.report.report import Report
+from farpath.report.report import Report, table_files
 from farpath.report.site.build import build_site
 from farpath.report.site.view import view_for
-from farpath.report.table import FORMS, SUFFIXES, file_name
 from farpath.report.tables.agreement import parse_paper_stacks
 from farpath.runs.job import PARTS, CampaignJob
 from farpath.runs.status import gather
@@ -77,11 +76,7 @@ def write_records_report(job: CampaignJob, report: FilePath) -> None:
     cpu_records = _gathered_cpu(job, report / GATHERED_PARTS[1])
     held_out = parse_paper_stacks(job.experiment.held_out) if job.is_study else ()
     view = view_for(load_record_set(records, None, cpu_records), held_out)
-    texts = {
-        f"tables/{file_name(table, SUFFIXES[form])}": format_table(table)
-        for form, format_table in FORMS.items()
-        for table in view.tables()
-    }
+    texts = table_files(view.tables())
     texts |= dict(_claims(records, cpu_records)) if job.is_study else {}
     Report(texts, "", None).write(report)
     for _file in view.write_figures(report / "figures"):

@@ -11,11 +11,22 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.files import write_text
-from farpath.report.figures.save import save
-from farpath.report.table import TEXT_COLUMNS, Table, fitting, render
+from farpath.report.figures.save import FORMATS, save
+from farpath.report.table import (
+    FORMS,
+    SUFFIXES,
+    TEXT_COLUMNS,
+    Table,
+    file_name,
+    fitting,
+    render,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+#: Texts and figures by their names below a directory.
+Files = Mapping[str, "str | Figure"]
 
 
 def terminal_text(tables: Iterable[Table]) -> str:
@@ -24,6 +35,20 @@ def terminal_text(tables: Iterable[Table]) -> str:
     return render(
         *(part for table in tables for part in fitting(table, width)), width_columns=width
     )
+
+
+def table_files(tables: Iterable[Table]) -> dict[str, str]:
+    """Return the files of tables in every form, for ``Report.files``."""
+    return {
+        f"tables/{file_name(table, SUFFIXES[form])}": format_table(table)
+        for table in tables
+        for form, format_table in FORMS.items()
+    }
+
+
+def figure_files(figures: Iterable[tuple[str, Figure]]) -> dict[str, Figure]:
+    """Return the files of figures in every format, by the figures' names, for ``Report.files``."""
+    return {f"figures/{name}.{form}": figure for name, figure in figures for form in FORMATS}
 
 
 @dataclass(frozen=True)
@@ -35,7 +60,7 @@ class Report:
     for each.
     """
 
-    files: Mapping[str, str | Figure]
+    files: Files
     text: str
     data: Any
     places: Mapping[str, FilePath | str] = field(default_factory=dict)

@@ -12,12 +12,11 @@ from farpath.analysis.claims import ClaimVerdict, as_text, judge_all
 from farpath.analysis.claims.rules import measure_rules
 from farpath.analysis.measures import MEASURES_FILE, Measure, RecordedRun, write_measures
 from farpath.analysis.results import ResultSet
-from farpath.base.files import write_text
 from farpath.base.project import EXPERIMENTS
 from farpath.planning.experiment import load_experiment
 from farpath.report.figures.experiments import figures
-from farpath.report.figures.save import FORMATS, save
-from farpath.report.table import FORMS, SUFFIXES, Table, file_name
+from farpath.report.report import Files, Report, figure_files, table_files
+from farpath.report.table import Table
 from farpath.report.table import as_text as table_as_text
 from farpath.report.tables.studies import study_tables
 from farpath.runs.status import RunStatus, recorded_runs
@@ -75,14 +74,12 @@ def report_text(report: StudyReport) -> str:
 
 def write_report(report: StudyReport, folder: FilePath) -> None:
     """Write measures, tables in every form, claims and figures."""
-    tables_dir, claims_dir, figures_dir = PARTS
     write_measures(report.measures, folder / MEASURES_FILE)
-    for table in report.tables:
-        for form, format_table in FORMS.items():
-            write_text(folder / tables_dir / file_name(table, SUFFIXES[form]), format_table(table))
-    write_text(folder / claims_dir / "claims.txt", as_text(report.verdicts) + "\n")
     verdicts = [verdict.as_dict() for verdict in report.verdicts]
-    write_text(folder / claims_dir / "claims.json", json.dumps({"claims": verdicts}) + "\n")
-    for name, figure in figures(report.measures, report.done, report.experiments):
-        for file_format in FORMATS:
-            save(figure, folder / figures_dir / f"{name}.{file_format}")
+    files: Files = {
+        **table_files(report.tables),
+        "claims/claims.txt": as_text(report.verdicts) + "\n",
+        "claims/claims.json": json.dumps({"claims": verdicts}) + "\n",
+        **figure_files(figures(report.measures, report.done, report.experiments)),
+    }
+    Report(files, report_text(report), None).write(folder)
