@@ -42,7 +42,10 @@ def fit(
         for file in sorted((PROJECT / "experiments/path-models").glob("*/search.toml"))
     }
     if name not in searches:
-        raise BadInputError(f"there is no search '{name}': it must be one of {', '.join(searches)}")
+        raise BadInputError(
+            problem=f"there is no search '{name}'",
+            remedy=f"it must be one of {', '.join(searches)}",
+        )
     if trials < 0 or workers < 1:
         raise BadInputError(problem="`trials` must be at least 0 and `workers` at least 1")
     search = load_search(searches[name])

@@ -107,7 +107,9 @@ def best_trial(search: Search) -> dict[str, Any]:
     """Return the trial of least cost; raise BadInputError if there is none."""
     trials = read_trials(search)
     if not trials:
-        raise BadInputError(f"{search.directory}: nothing was tried yet: run farpath fit")
+        raise BadInputError(
+            problem=f"{search.directory}: nothing was tried yet", remedy="run farpath fit"
+        )
     return min(trials, key=lambda trial: float(trial["cost"]))
 
 

@@ -345,7 +345,7 @@ def read_ablation(file: FilePath) -> Ablation:
             raise BadInputError("no runs in it")
     except (BadInputError, KeyError, TypeError, ValueError, AttributeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise BadInputError(f"{file}: is damaged ({reason}): {REMEDY}") from error
+        raise BadInputError(problem=f"{file}: is damaged ({reason})", remedy=REMEDY) from error
     return ablation
 
 

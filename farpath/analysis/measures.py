@@ -113,7 +113,7 @@ def read_measures(file: FilePath) -> tuple[Measure, ...]:
     check_format_version(data, FORMAT_VERSION, file, remedy)
     entries = data.get("measures")
     if not isinstance(entries, list):
-        raise BadInputError(f"{file}: is damaged (no measures in it): {remedy}")
+        raise BadInputError(problem=f"{file}: is damaged (no measures in it)", remedy=remedy)
     measures = []
     for number, entry in enumerate(entries, start=1):
         try:
@@ -122,6 +122,7 @@ def read_measures(file: FilePath) -> tuple[Measure, ...]:
             measures.append(Measure.from_dict(entry))
         except BadInputError as error:
             raise BadInputError(
-                f"{file}: is damaged (measure {number}: {error.message}): {remedy}"
+                problem=f"{file}: is damaged (measure {number}: {error.message})",
+                remedy=remedy,
             ) from error
     return tuple(measures)

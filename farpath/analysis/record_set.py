@@ -142,7 +142,8 @@ class RecordSet:
             return self
         if path not in names:
             raise BadInputError(
-                f"there is no record of path '{path}': it must be one of {', '.join(names)}"
+                problem=f"there is no record of path '{path}'",
+                remedy=f"it must be one of {', '.join(names)}",
             )
         members = tuple(member for member in self.members if member.plan.path.name == path)
         return replace(self, members=members)

@@ -147,9 +147,10 @@ def _sorted(runs: Iterable[RunSummary]) -> tuple[RunSummary, ...]:
         key = (run.path, run.stack, run.seed)
         if key in by_key:
             raise BadInputError(
-                f"{by_key[key].record} and {run.record} are both {run.stack} on path {run.path} "
-                f"with seed {run.seed}{_difference(by_key[key], run)}: the 2005 study has one "
-                "record of each: move one of them elsewhere; 'farpath tables' and 'site' show both"
+                problem=f"{by_key[key].record} and {run.record} are both {run.stack} on path "
+                f"{run.path} with seed {run.seed}{_difference(by_key[key], run)}: the "
+                "2005 study has one record of each",
+                remedy="move one of them elsewhere; 'farpath tables' and 'site' show both",
             )
         by_key[key] = run
     return tuple(by_key[key] for key in sorted(by_key))
@@ -358,7 +359,9 @@ def load_runs(directory: FilePath) -> tuple[tuple[RunSummary, ...], tuple[str, .
     Raises BadInputError for a directory without records.
     """
     if not directory.is_dir():
-        raise BadInputError(f"{directory}: is no directory: give one that holds records")
+        raise BadInputError(
+            problem=f"{directory}: is no directory", remedy="give one that holds records"
+        )
     runs, problems = summarise_records(records_in(directory))
     if not runs:
         reason = "; ".join(problems) or "give one that 'farpath run' wrote to"
@@ -411,5 +414,7 @@ def read_figures(file: FilePath) -> ResultSet:
         ]
     except (BadInputError, KeyError, TypeError, AttributeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise BadInputError(f"{file}: is damaged ({reason}): {_FIGURES_REMEDY}") from error
+        raise BadInputError(
+            problem=f"{file}: is damaged ({reason})", remedy=_FIGURES_REMEDY
+        ) from error
     return result_set_of(*runs_and_cpu_runs)

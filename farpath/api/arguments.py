@@ -53,13 +53,16 @@ def text_of(name: str, value: object) -> str:
     ('0.0001', '100000000', '50ms')
     """
     if isinstance(value, bool):
-        raise BadInputError(f"{name} is {value}: it must be a text as on the command line")
+        raise BadInputError(
+            problem=f"{name} is {value}", remedy="it must be a text as on the command line"
+        )
     if isinstance(value, numbers.Real):
         return f"{float(value):.{DIGITS}g}"
     if isinstance(value, str | os.PathLike):
         return str(os.fspath(value))
     raise BadInputError(
-        f"{name} is {value!r}: it must be a text as on the command line, or a number"
+        problem=f"{name} is {value!r}",
+        remedy="it must be a text as on the command line, or a number",
     )
 
 

@@ -51,10 +51,11 @@ def check_format_version(data: Any, version: int, file: FilePath, remedy: str) -
     """
     found_version = data.get("format_version") if isinstance(data, dict) else None
     if type(found_version) is not int:
-        raise BadInputError(f"{file}: is damaged (no format version): {remedy}")
+        raise BadInputError(problem=f"{file}: is damaged (no format version)", remedy=remedy)
     if found_version != version:
         raise BadInputError(
-            f"{file}: has format version {found_version}, this farpath reads {version}: {remedy}"
+            problem=f"{file}: has format version {found_version}, this farpath reads {version}",
+            remedy=remedy,
         )
 
 

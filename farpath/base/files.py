@@ -157,7 +157,8 @@ def resource_errors() -> Iterator[None]:
             raise MachineLacksError(f"no space left for {place}: free some") from error
         if error.filename is not None and error.errno in NOT_USABLE:
             raise BadInputError(
-                f"{error.filename}: cannot be used ({error.strerror}): give another file"
+                problem=f"{error.filename}: cannot be used ({error.strerror})",
+                remedy="give another file",
             ) from error
         raise
 
@@ -169,7 +170,8 @@ def require_unicode(text: str) -> None:
     except UnicodeEncodeError as error:
         raw_name = text.encode(errors="surrogateescape")
         raise BadInputError(
-            f"{str(raw_name)[1:]} is not UTF-8: give names that are; rename a file with mv"
+            problem=f"{str(raw_name)[1:]} is not UTF-8",
+            remedy="give names that are; rename a file with mv",
         ) from error
 
 
@@ -234,7 +236,8 @@ def require_replaceable(file: FilePath, directory: bool = False) -> None:
         return
     if not (stat.S_ISDIR(mode) if directory else stat.S_ISREG(mode)):
         raise BadInputError(
-            f"{file} cannot be written: it is {kind_of(mode)}, which would be replaced: {advice}"
+            problem=f"{file} cannot be written: it is {kind_of(mode)}, which would be replaced",
+            remedy=advice,
         )
 
 
@@ -254,8 +257,8 @@ def require_directory(directory: FilePath, option: str = "OUT") -> None:
             if not stat.S_ISDIR(mode):
                 what = "" if place == directory else f"cannot be made: {place} "
                 raise BadInputError(
-                    f"{directory} {what}is {kind_of(mode)}, no directory: give another directory "
-                    f"with {option}"
+                    problem=f"{directory} {what}is {kind_of(mode)}, no directory",
+                    remedy=f"give another directory with {option}",
                 )
             return
 

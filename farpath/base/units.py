@@ -180,8 +180,8 @@ class Quantity(Generic[Number]):
         number, unit = split
         if not unit and unit not in self.units:
             raise BadInputError(
-                f"{name} is {quoted(text)}, a number without a unit: write, for example, "
-                f"{self.example}; {requirement}"
+                problem=f"{name} is {quoted(text)}, a number without a unit",
+                remedy=f"write, for example, {self.example}; {requirement}",
             )
         value = self._value(number, unit)
         if value is None:

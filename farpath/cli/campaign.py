@@ -132,7 +132,8 @@ def campaign(
         require_directory(report, "--report")
     if context.args and not context.args[0].startswith("-"):
         raise BadInputError(
-            f"'{context.args[0]}' is no option of campaign: give options of Snakemake after --"
+            problem=f"'{context.args[0]}' is no option of campaign",
+            remedy="give options of Snakemake after --",
         )
     if cores is not None and cores < 1:
         raise BadInputError(option="cores", given=cores, remedy="it must be 1 or more")
@@ -253,7 +254,7 @@ def _make_one(job: CampaignJob, index: int, cores: int) -> None:
         print(state.record)
         return
     if state.problem:
-        raise BadInputError(f"{state.problem}: move it away, or run 'farpath campaign'")
+        raise BadInputError(problem=state.problem, remedy="move it away, or run 'farpath campaign'")
     make_directory(job.out)
     check_space(job.out, 1)
     unit = "s" if state.run.on_host else "virtual s"

@@ -97,7 +97,9 @@ def export(
     names = [record.directory.resolve().name for record in loaded]
     for name in names:
         if names.count(name) > 1:
-            raise BadInputError(f"{name}: two records have this name: export them one by one")
+            raise BadInputError(
+                problem=f"{name}: two records have this name", remedy="export them one by one"
+            )
     for record in loaded:
         for file in export_record(record, form, out):
             print(file)

@@ -124,7 +124,7 @@ class KernelState:
             try:
                 sysctl.write_setting(name, value)
             except sysctl.SettingError as error:
-                raise BadInputError(option="sysctl", problem=f"{error}") from error
+                raise BadInputError(option="sysctl", problem=str(error)) from error
 
     def restore(self) -> list[str]:
         """Restore settings and unload modules; return one sentence for each."""
@@ -159,7 +159,7 @@ def _restore_setting(name: str, value: str) -> None:
     try:
         sysctl.write_setting(name, value)
     except sysctl.SettingError as error:
-        raise BadInputError(f"{error}: restore it by hand with sysctl") from error
+        raise BadInputError(problem=str(error), remedy="restore it by hand with sysctl") from error
 
 
 def restore_leftover(out: FilePath) -> list[str]:
@@ -176,10 +176,10 @@ def restore_leftover(out: FilePath) -> list[str]:
     remedy += "with sysctl, and remove it"
     status = file.lstat()
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-        raise BadInputError(f"{file} is not a file that this user owns: {remedy}")
+        raise BadInputError(problem=f"{file} is not a file that this user owns", remedy=remedy)
     data = read_json(file, remedy)
     if problem := _state_problem(data):
-        raise BadInputError(f"{file} is damaged ({problem}): {remedy}")
+        raise BadInputError(problem=f"{file} is damaged ({problem})", remedy=remedy)
     return KernelState(file, data["settings"], data["modules"]).restore()
 
 
@@ -305,7 +305,7 @@ def _insert(stack: Stack, modules: FilePath) -> None:
     try:
         congestion_control.insert(stack, modules)
     except congestion_control.StackError as error:
-        raise BadInputError(option="stack", problem=f"{error}") from error
+        raise BadInputError(option="stack", problem=str(error)) from error
 
 
 def _modprobe(module: str, values: Sequence[str]) -> None:

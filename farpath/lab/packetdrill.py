@@ -113,8 +113,9 @@ def find_tool(requested: FilePath | None) -> FilePath:
         raise BadInputError(f"{tool}: cannot be read: {error.strerror}") from error
     if not elf.is_x86_64(program) or not elf.interpreter(program):
         raise BadInputError(
-            f"{tool}: is no dynamic program for x86-64: build packetdrill without -static, since "
-            "the lab preloads a times(2) for its clock"
+            problem=f"{tool}: is no dynamic program for x86-64",
+            remedy="build packetdrill without -static, since the lab preloads a "
+            "times(2) for its clock",
         )
     return tool
 

@@ -47,8 +47,8 @@ def files_below(folder: FilePath) -> list[FilePath]:
         found += [FilePath(directory, name) for name in (*names, *links)]
         if len(found) > MOST_FILES:
             raise BadInputError(
-                f"{folder}: has more than {MOST_FILES:,} files below it: give the folder of the "
-                "scripts"
+                problem=f"{folder}: has more than {MOST_FILES:,} files below it",
+                remedy="give the folder of the scripts",
             )
     return sorted(found)
 
@@ -96,7 +96,7 @@ def _regular(file: FilePath, root: FilePath) -> FilePath:
         real = file.resolve(strict=True)
     except (OSError, RuntimeError) as error:
         raise BadInputError(
-            f"{file}: leads to no file: give the folder within its whole suite"
+            problem=f"{file}: leads to no file", remedy="give the folder within its whole suite"
         ) from error
     if not real.is_relative_to(root):
         raise BadInputError(
@@ -104,7 +104,9 @@ def _regular(file: FilePath, root: FilePath) -> FilePath:
             remedy="give the folder within its whole suite, and choose scripts by `only`",
         )
     if not real.is_file():
-        raise BadInputError(f"{file}: is no regular file: take it out of the folder")
+        raise BadInputError(
+            problem=f"{file}: is no regular file", remedy="take it out of the folder"
+        )
     return real
 
 

@@ -58,9 +58,11 @@ def ablation_to_show(
     shipped = experiment_folder(name, experiments) / ABLATION_FILE
     if not shipped.is_file():
         raise BadInputError(
-            f"there are no results to show of {name}, neither in {FilePath(results) / name} nor "
-            f"in {shipped}: make some with 'make campaign EXPERIMENT=ablation SET=quick', which "
-            "takes half an hour, or 'make campaign EXPERIMENT=ablation', which takes hours"
+            problem=f"there are no results to show of {name}, neither in "
+            f"{FilePath(results) / name} nor in {shipped}",
+            remedy="make some with 'make campaign EXPERIMENT=ablation SET=quick', which "
+            "takes half an hour, or 'make campaign EXPERIMENT=ablation', which "
+            "takes hours",
         )
     return AblationSelection("The runs that farpath made", read_ablation(shipped))
 

@@ -78,8 +78,8 @@ def parse_prediction(text: str, unit: str) -> float:
     match = _NUMBER.fullmatch(text.strip())
     if match is None or match[2] not in ("", unit) or not math.isfinite(float(match[1])):
         raise BadInputError(
-            f"the prediction is '{text}': it must be a number{f' in {unit}' if unit else ''}, such "
-            f"as 25"
+            problem=f"the prediction is '{text}'",
+            remedy=f"it must be a number{f' in {unit}' if unit else ''}, such as 25",
         )
     return float(match[1])
 
@@ -114,7 +114,9 @@ class Lesson:
         known = [option.name for option in options_of(RunRequest)]
         for name in options:
             if name not in known:
-                raise BadInputError(f"'{name}' is no option of a run: it must be one of {known}")
+                raise BadInputError(
+                    problem=f"'{name}' is no option of a run", remedy=f"it must be one of {known}"
+                )
         self.question, self.answer = question, answer
         self.attempts: list[Attempt] = []
         self.line = ""
@@ -199,7 +201,9 @@ class Lesson:
         """Make the plan of the first value of each slider, and with each other value of one."""
         for name, texts in self._sliders.items():
             if not texts:
-                raise BadInputError(f"{name} has no values: give some, as in {name}=('a', 'b')")
+                raise BadInputError(
+                    problem=f"{name} has no values", remedy=f"give some, as in {name}=('a', 'b')"
+                )
         first = {name: texts[0] for name, texts in self._sliders.items()}
         self._plan(first)
         for name, texts in self._sliders.items():

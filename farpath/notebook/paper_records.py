@@ -134,9 +134,10 @@ def select_records(
                 origin = f"The records that farpath ships, {set_title}{settings}"
                 return origin, selected, unreadable
     raise BadInputError(
-        f"there are no records to show, neither in {results / OWN['make paper']} nor in "
-        f"{shipped_dir}: make some with 'make campaign SET=quick', which takes minutes, or "
-        "'make paper', which takes hours"
+        problem="there are no records to show, neither in "
+        f"{results / OWN['make paper']} nor in {shipped_dir}",
+        remedy="make some with 'make campaign SET=quick', which takes minutes, or "
+        "'make paper', which takes hours",
     )
 
 

@@ -497,14 +497,15 @@ def load_record(directory: FilePath, *, verify: bool = True) -> Record:
         several = any(letter in str(directory) for letter in "*?[")
         remedy = "; for several give them without quotes to farpath compare" if several else ""
         raise BadInputError(
-            f"{directory}: is not a directory: give the directory of a record{remedy}"
+            problem=f"{directory}: is not a directory",
+            remedy=f"give the directory of a record{remedy}",
         )
     needed = [directory / RECORD_FILE, *(table_file(directory, name) for name in COLUMNS)]
     absent = [file.name for file in needed if not file.is_file()]
     if absent:
         raise BadInputError(
-            f"{directory}: is not a complete record, it lacks {', '.join(absent)}: "
-            f"give the directory of a finished run"
+            problem=f"{directory}: is not a complete record, it lacks {', '.join(absent)}",
+            remedy="give the directory of a finished run",
         )
     record = Record(directory, Record.read(directory, check_description))
     if verify:

@@ -82,8 +82,9 @@ class RecordDirectory:
         version = data["format_version"]
         if type(version) is not int or not 1 <= version <= cls.FORMAT:
             raise BadInputError(
-                f"{file}: has format version {version!r}, this farpath reads 1 to {cls.FORMAT}: "
-                f"use a newer farpath"
+                problem=f"{file}: has format version {version!r}, this farpath reads 1 to "
+                f"{cls.FORMAT}",
+                remedy="use a newer farpath",
             )
         try:
             check(data)

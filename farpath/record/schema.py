@@ -228,7 +228,9 @@ def check_description(data: Mapping[str, Any]) -> None:
     if unknown := next(_unknown(plan_data, plan.as_dict(), "plan"), ""):
         raise BadInputError(f"{unknown} is not a field of a record")
     if data["format_version"] > FIRST_FORMAT and not plan.stacks:
-        raise BadInputError("plan.stacks is empty: it must hold the stack of each flow")
+        raise BadInputError(
+            problem="plan.stacks is empty", remedy="it must hold the stack of each flow"
+        )
     with _plan_errors():
         check_plan(Plan.from_dict(plan_data))
     counted_as = {stack.label: program_of(stack).counted_as for stack in plan.stacks}
@@ -238,11 +240,14 @@ def check_description(data: Mapping[str, Any]) -> None:
             raise BadInputError(f"readback.{entry} has no {flow.name}, which must be counted there")
     if plan.era.name not in era_names():
         raise BadInputError(
-            f"plan.era.name is '{plan.era.name}': it must be one of {', '.join(era_names())}"
+            problem=f"plan.era.name is '{plan.era.name}'",
+            remedy=f"it must be one of {', '.join(era_names())}",
         )
     for where, text in _texts(plan_data, "plan"):
         if not text.isprintable():
-            raise BadInputError(f"{where} is {text!r}: it must hold printable characters only")
+            raise BadInputError(
+                problem=f"{where} is {text!r}", remedy="it must hold printable characters only"
+            )
 
 
 def _unknown(data: object, model: object, where: str) -> Iterator[str]:

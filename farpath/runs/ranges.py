@@ -90,7 +90,8 @@ def _parts(text: str, name: str, variable: str, whole: bool) -> Iterator[str | R
         low, low_unit, high, unit = match.groups()
         if low_unit not in ("", unit):
             raise BadInputError(
-                f"{variable} has '{match[0]}': give both ends of a range in one unit, as in 1..20ms"
+                problem=f"{variable} has '{match[0]}'",
+                remedy="give both ends of a range in one unit, as in 1..20ms",
             )
         if not float(low) < float(high):
             raise BadInputError(
@@ -100,7 +101,8 @@ def _parts(text: str, name: str, variable: str, whole: bool) -> Iterator[str | R
         has_digits_only = low.isdigit() and high.isdigit()
         if whole and not has_digits_only:
             raise BadInputError(
-                f"{variable} has '{match[0]}': give a range of whole numbers, as in 0..10s"
+                problem=f"{variable} has '{match[0]}'",
+                remedy="give a range of whole numbers, as in 0..10s",
             )
         yield text[end : match.start()]
         yield Range(

@@ -97,7 +97,8 @@ def publish(job: CampaignJob) -> list[str]:
     states = job.states()
     if not any(state.record for state in states):
         raise BadInputError(
-            f"none of {len(states)} runs has a record: run 'farpath campaign', then this again"
+            problem=f"none of {len(states)} runs has a record",
+            remedy="run 'farpath campaign', then this again",
         )
     if is_ablation(job.experiment, job.experiments):
         return _publish_ablation(job, states)
@@ -167,8 +168,8 @@ def _publish_ablation(job: CampaignJob, states: Sequence[RunStatus]) -> list[str
             ablation = extended(read_ablation(file), job.experiment, runs, recorded)
         except BadInputError as error:
             raise BadInputError(
-                f"{file}: {error.message}, and would be lost: make the experiment's runs as they "
-                "were, or remove the file first"
+                problem=f"{file}: {error.message}, and would be lost: make the experiment's "
+                "runs as they were, or remove the file first"
             ) from error
     else:
         ablation = ablation_of(job.experiment, recorded)

@@ -70,7 +70,8 @@ class RunSet:
             key = plan_identity(run.plan), run.kernel
             if key in names:
                 raise BadInputError(
-                    f"'{names[key]}' and '{run.name}' are the same run: leave one of the values out"
+                    problem=f"'{names[key]}' and '{run.name}' are the same run",
+                    remedy="leave one of the values out",
                 )
             names[key] = run.name
 
@@ -110,7 +111,9 @@ def _check_count(axes: Mapping[str, tuple[str, ...]], seeds: int) -> None:
     variables = {option.name: option.variable for option in options_of(RunRequest)}
     for name, values in axes.items():
         if not values:
-            raise BadInputError(f"{variables[name]} has no value: give one or several")
+            raise BadInputError(
+                problem=f"{variables[name]} has no value", remedy="give one or several"
+            )
     if "seed" in axes:
         raise BadInputError(
             problem="`seed` has several values", remedy="a sweep takes `seeds=3`, from `seed` on"
@@ -124,5 +127,6 @@ def _check_count(axes: Mapping[str, tuple[str, ...]], seeds: int) -> None:
     count = math.prod([seeds, *map(len, axes.values())])
     if count > MOST_RUNS:
         raise BadInputError(
-            f"the sweep has {count:,} runs: at most {MOST_RUNS:,} are made: take fewer values"
+            problem=f"the sweep has {count:,} runs: at most {MOST_RUNS:,} are made",
+            remedy="take fewer values",
         )

@@ -157,15 +157,17 @@ def _former_links(folder: FilePath) -> list[FilePath]:
     if not os.path.lexists(folder):
         return []
     if not folder.is_dir():
-        raise BadInputError(f"{folder} is no directory: give one that is new, or empty")
+        raise BadInputError(
+            problem=f"{folder} is no directory", remedy="give one that is new, or empty"
+        )
     entries = list(folder.iterdir())
     others = [file for file in entries if file.name != GATHERED_MARK and not file.is_symlink()]
     if others or (entries and not (folder / GATHERED_MARK).is_file()):
         example = f", such as {others[0].name}" if others else ""
         raise BadInputError(
-            f"{folder} holds what farpath has not put there{example}, which would be lost: give a "
-            "directory that is new, empty, or one that was filled in this way; if an older farpath "
-            "made this one of links alone, remove it"
+            problem=f"{folder} holds what farpath has not put there{example}, which would be lost",
+            remedy="give a directory that is new, empty, or one that was filled in this "
+            "way; if an older farpath made this one of links alone, remove it",
         )
     return [file for file in entries if file.name != GATHERED_MARK]
 

@@ -73,8 +73,9 @@ def places_by_host(
             )
         if not path or host in named:
             raise BadInputError(
-                f"{option} is '{text}': give an image, ./mine.tar, or one for each host named, "
-                "receiver=./mine.tar,sender=./other, each once"
+                problem=f"{option} is '{text}'",
+                remedy="give an image, ./mine.tar, or one for each host named, "
+                "receiver=./mine.tar,sender=./other, each once",
             )
         named[host] = path
     default = named.pop("", None)
@@ -205,11 +206,13 @@ def _check_program(source: str, image: HostImage, root: FilePath, program: str, 
     try:
         needed = _interpreter(content)
     except elf.ElfError as error:
-        raise BadInputError(f"{name} of {source} is cut short: put it there again") from error
+        raise BadInputError(
+            problem=f"{name} of {source} is cut short", remedy="put it there again"
+        ) from error
     if needed and not _executable(root, needed):
         raise BadInputError(
-            f"{name} of {source} needs {needed}, which is not there: put the libraries that ldd "
-            "names beside it, or link it statically"
+            problem=f"{name} of {source} needs {needed}, which is not there",
+            remedy="put the libraries that ldd names beside it, or link it statically",
         )
 
 

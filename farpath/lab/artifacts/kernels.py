@@ -53,8 +53,8 @@ def kernel_environment(text: str) -> dict[str, str]:
     tree = FilePath(os.path.expanduser(text))
     if not text or not tree.is_dir():
         raise BadInputError(
-            f"kernel '{text}': it must be a series of Debian's sources such as linux-source-7.3 or "
-            "7.3, or the directory of a Linux tree"
+            problem=f"kernel '{text}': it must be a series of Debian's sources such as "
+            "linux-source-7.3 or 7.3, or the directory of a Linux tree"
         )
     return {"KERNEL_SRC": str(tree.resolve())}
 
@@ -100,7 +100,9 @@ def images_of(text: str, tell: Callable[[str], None]) -> Images:
 def one_kernel(text: str, option: str) -> str:
     """Return a text that names one kernel for all sites; raise BadInputError if it names sides."""
     if kernels_by_side(text):
-        raise BadInputError(f"{option} is '{text}': it must be one kernel here, not one for a side")
+        raise BadInputError(
+            problem=f"{option} is '{text}'", remedy="it must be one kernel here, not one for a side"
+        )
     return text
 
 

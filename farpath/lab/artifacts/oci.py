@@ -118,7 +118,7 @@ def _file_of(path: FilePath, name: str) -> bytes:
         return read_regular(path / name, LARGEST_JSON_BYTES)
     except OSError as error:
         raise BadInputError(
-            f"{path} is no whole image ({error.strerror}: {name}): {REMEDY}"
+            problem=f"{path} is no whole image ({error.strerror}: {name})", remedy=REMEDY
         ) from error
 
 
@@ -136,15 +136,18 @@ def _opened(path: FilePath) -> Iterator[tuple[tarfile.TarFile, dict[str, tarfile
 def _member_of(path: FilePath, name: str) -> bytes:
     with _opened(path) as (tar, members):
         if name not in members:
-            raise BadInputError(f"{path} is no whole image (no '{name}'): {REMEDY}")
+            raise BadInputError(problem=f"{path} is no whole image (no '{name}')", remedy=REMEDY)
         # Links are refused, since they could form a circle; valid images have none here.
         content = tar.extractfile(members[name]) if members[name].isreg() else None
         if content is None:
-            raise BadInputError(f"{path} is no whole image ('{name}' is no file): {REMEDY}")
+            raise BadInputError(
+                problem=f"{path} is no whole image ('{name}' is no file)", remedy=REMEDY
+            )
         text = content.read(LARGEST_JSON_BYTES + 1)
     if len(text) > LARGEST_JSON_BYTES:
         raise BadInputError(
-            f"{path}: its {name} is longer than {LARGEST_JSON_BYTES >> 20} MiB: {REMEDY}"
+            problem=f"{path}: its {name} is longer than {LARGEST_JSON_BYTES >> 20} MiB",
+            remedy=REMEDY,
         )
     return text
 
@@ -154,24 +157,32 @@ def _document(path: FilePath, name: str, text: bytes, model: type[T]) -> T:
     try:
         return validated(model, parse_json(text, name), name)
     except BadInputError as error:
-        raise BadInputError(f"{path} is no whole image ({error.message}): {REMEDY}") from error
+        raise BadInputError(
+            problem=f"{path} is no whole image ({error.message})", remedy=REMEDY
+        ) from error
 
 
 def _blob(path: FilePath, descriptor: Descriptor, model: type[T]) -> T:
     """Read the JSON blob of a descriptor; BadInputError if it does not match the digest."""
     digest = _DIGEST.fullmatch(descriptor.digest)
     if not digest:
-        raise BadInputError(f"{path}: '{descriptor.digest}' is no sha256 digest: {REMEDY}")
+        raise BadInputError(
+            problem=f"{path}: '{descriptor.digest}' is no sha256 digest", remedy=REMEDY
+        )
     text = _read(path, f"blobs/sha256/{digest[1]}")
     if hashlib.sha256(text).hexdigest() != digest[1]:
-        raise BadInputError(f"{path}: blob {digest[1][:12]}... is damaged: make the image again")
+        raise BadInputError(
+            problem=f"{path}: blob {digest[1][:12]}... is damaged", remedy="make the image again"
+        )
     return _document(path, f"blob {digest[1][:12]}...", text, model)
 
 
 def _manifests(path: FilePath, index: Index, depth: int = 0) -> Iterator[Descriptor]:
     """Yield the descriptors of manifests in an index and in its nested indexes."""
     if depth > DEEPEST_INDEX:
-        raise BadInputError(f"{path}: its indexes are more than {DEEPEST_INDEX} deep: {REMEDY}")
+        raise BadInputError(
+            problem=f"{path}: its indexes are more than {DEEPEST_INDEX} deep", remedy=REMEDY
+        )
     for descriptor in index.manifests:
         if descriptor.media_type == INDEX:
             yield from _manifests(path, _blob(path, descriptor, Index), depth + 1)
@@ -200,9 +211,13 @@ def _choose(path: FilePath) -> Descriptor:
             others.add("/".join(_platform(platform)))
     if not candidates:
         got = f"an image for {', '.join(sorted(others))}" if others else "no image"
-        raise BadInputError(f"{path} holds {got}, the lab runs {'/'.join(PLATFORM)}: {REMEDY}")
+        raise BadInputError(
+            problem=f"{path} holds {got}, the lab runs {'/'.join(PLATFORM)}", remedy=REMEDY
+        )
     if len(candidates) > 1:
-        raise BadInputError(f"{path} holds {len(candidates)} images: give a layout with one")
+        raise BadInputError(
+            problem=f"{path} holds {len(candidates)} images", remedy="give a layout with one"
+        )
     return next(iter(candidates.values()))
 
 
@@ -211,7 +226,9 @@ def _texts(path: FilePath, values: Any, key: str) -> tuple[str, ...]:
     if not isinstance(values, list) or any(
         not isinstance(value, str) or "\0" in value for value in values
     ):
-        raise BadInputError(f"{path}: {key} of its configuration is no list of texts: {REMEDY}")
+        raise BadInputError(
+            problem=f"{path}: {key} of its configuration is no list of texts", remedy=REMEDY
+        )
     return tuple(values)
 
 
@@ -226,13 +243,14 @@ def check_command(path: FilePath, image: Image) -> None:
     command = image.command
     if not command:
         raise BadInputError(
-            f"{path} has no entry point: name its program, in a Dockerfile with "
-            'ENTRYPOINT ["/program"]'
+            problem=f"{path} has no entry point",
+            remedy='name its program, in a Dockerfile with ENTRYPOINT ["/program"]',
         )
     if len(command) == 3 and command[1] == "-c":
         raise BadInputError(
-            f"{path}: its entry point is a shell command ('{command[2]}'), which takes no "
-            'options: write it as a list, ENTRYPOINT ["/program"]'
+            problem=f"{path}: its entry point is a shell command ('{command[2]}'), which "
+            "takes no options",
+            remedy='write it as a list, ENTRYPOINT ["/program"]',
         )
 
 
@@ -240,7 +258,9 @@ def _configured(path: FilePath, kind: str, descriptor: Mapping[str, Any], config
     """Build the image from its configuration; Docker's and OCI's are the same as far as needed."""
     if _platform(config) != PLATFORM:
         got = "/".join(_platform(config))
-        raise BadInputError(f"{path} is for {got}, the lab runs {'/'.join(PLATFORM)}: {REMEDY}")
+        raise BadInputError(
+            problem=f"{path} is for {got}, the lab runs {'/'.join(PLATFORM)}", remedy=REMEDY
+        )
     run = config.config or Run()
     image = Image(
         kind,
@@ -252,8 +272,10 @@ def _configured(path: FilePath, kind: str, descriptor: Mapping[str, Any], config
     longest = max(len(text.encode()) for text in image.script_arguments)
     if longest > LONGEST_ARGUMENT_BYTES:
         raise BadInputError(
-            f"{path}: Entrypoint, Cmd and Env of its configuration take {longest:,} bytes, more "
-            f"than a program can be given ({LONGEST_ARGUMENT_BYTES:,}): shorten them"
+            problem=f"{path}: Entrypoint, Cmd and Env of its configuration take "
+            f"{longest:,} bytes, more than a program can be given "
+            f"({LONGEST_ARGUMENT_BYTES:,})",
+            remedy="shorten them",
         )
     return image
 
@@ -265,7 +287,7 @@ def _oci_image(path: FilePath) -> Image:
     if foreign and _is_docker_tar(path):
         return _docker_image(path)
     if foreign:
-        raise BadInputError(f"{path} is not of OCI's types but has '{foreign}': {REMEDY}")
+        raise BadInputError(problem=f"{path} is not of OCI's types but has '{foreign}': {REMEDY}")
     config = _blob(path, manifest.config, Config)
     named = descriptor.model_dump(by_alias=True, include={"media_type", "digest", "size"})
     return _configured(path, OCI, named, config)
@@ -275,7 +297,7 @@ def _docker_image(path: FilePath) -> Image:
     """Return the image of an older docker save; its digest is Docker's image ID."""
     listed = _document(path, DOCKER_FILE, _read(path, DOCKER_FILE), list[Saved])
     if len(listed) != 1:
-        raise BadInputError(f"{path} holds {len(listed)} images: save one alone")
+        raise BadInputError(problem=f"{path} holds {len(listed)} images", remedy="save one alone")
     text = _read(path, listed[0].config)
     digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
     config = _document(path, listed[0].config, text, Config)
@@ -302,18 +324,22 @@ def _image(path: FilePath) -> Image:
     if _is_docker_tar(path):
         return _docker_image(path)
     if "oci-layout" in names:
-        raise BadInputError(f"{path} is no whole image (no '{OCI_FILE}'): {REMEDY}")
+        raise BadInputError(problem=f"{path} is no whole image (no '{OCI_FILE}')", remedy=REMEDY)
     if DOCKER_FILE in names:
-        raise BadInputError(f"{path} is what docker save wrote, unpacked: give the tar itself")
+        raise BadInputError(
+            problem=f"{path} is what docker save wrote, unpacked", remedy="give the tar itself"
+        )
     if not path.is_dir():
         raise BadInputError(
-            f"{path} is a tar with neither {OCI_FILE} (of an OCI image layout) nor {DOCKER_FILE} "
-            f"(of docker save): {REMEDY}"
+            problem=f"{path} is a tar with neither {OCI_FILE} (of an OCI image layout) "
+            f"nor {DOCKER_FILE} (of docker save)",
+            remedy=REMEDY,
         )
     if names.isdisjoint(ROOT_DIRECTORIES):
         raise BadInputError(
-            f"{path} is a directory with neither {OCI_FILE} (of an OCI image layout) nor "
-            f"{' or '.join(ROOT_DIRECTORIES)} (of a root): {REMEDY}"
+            problem=f"{path} is a directory with neither {OCI_FILE} (of an OCI image "
+            f"layout) nor {' or '.join(ROOT_DIRECTORIES)} (of a root)",
+            remedy=REMEDY,
         )
     return Image(DIRECTORY, {})
 
@@ -335,4 +361,6 @@ def read_image(path: FilePath) -> Image:
         raise BadInputError(f"{path} {problem}; {REMEDY}") from error
     except OSError as error:
         reason = f"{error.strerror}: {error.filename}"
-        raise BadInputError(f"{path} is no whole image ({reason}): {REMEDY}") from error
+        raise BadInputError(
+            problem=f"{path} is no whole image ({reason})", remedy=REMEDY
+        ) from error

@@ -137,12 +137,16 @@ def _check_program(name: str, directory: FilePath) -> None:
     """Raise BadInputError if there is no such program, as a shell in ``directory`` finds it."""
     if len(name.split()) > 1 and not (directory / name).is_file():
         raise BadInputError(
-            f"'{name}' is no program: give its words apart, or a line for a shell as in "
-            f"sh -c {shlex.quote(name)}"
+            problem=f"'{name}' is no program",
+            remedy=f"give its words apart, or a line for a shell as in sh -c {shlex.quote(name)}",
         )
     if "/" in name:
         file = directory / name
         if not file.is_file() or not os.access(file, os.X_OK):
-            raise BadInputError(f"'{name}' is no program in {directory}: name one that can be run")
+            raise BadInputError(
+                problem=f"'{name}' is no program in {directory}", remedy="name one that can be run"
+            )
     elif shutil.which(name) is None:
-        raise BadInputError(f"'{name}' is no program in PATH: install it, or name its file")
+        raise BadInputError(
+            problem=f"'{name}' is no program in PATH", remedy="install it, or name its file"
+        )

@@ -63,7 +63,9 @@ def read_input(
     except OSError as error:
         if error.errno in (errno.EBADF, errno.EISDIR):
             return Input()
-        raise BadInputError(f"stdin cannot be read: {error.strerror}: give < /dev/null") from error
+        raise BadInputError(
+            problem=f"stdin cannot be read: {error.strerror}", remedy="give < /dev/null"
+        ) from error
     return Input()
 
 

@@ -91,7 +91,8 @@ def parse_paper_stacks(texts: Collection[str]) -> tuple[str, ...]:
     unknown = [text for text in texts if text.lower() not in names]
     if unknown:
         raise BadInputError(
-            f"'{unknown[0]}' is none of the paper's stacks: give one of {', '.join(paper_names())}"
+            problem=f"'{unknown[0]}' is none of the paper's stacks: give one of "
+            f"{', '.join(paper_names())}"
         )
     chosen = {names[text.lower()] for text in texts}
     return tuple(name for name in paper_names() if name in chosen)
@@ -265,12 +266,14 @@ def all_tables(
     """
     if not labels_by_paper_name(campaign):
         raise BadInputError(
-            "none of the paper's stacks is among the records: run some with 'farpath run "
-            f"--era=2004'; there are {', '.join(campaign.stacks) or 'none'}"
+            problem="none of the paper's stacks is among the records: run some with "
+            "'farpath run --era=2004'; there are "
+            f"{', '.join(campaign.stacks) or 'none'}"
         )
     if path is not None and path not in campaign.paths:
         raise BadInputError(
-            f"there is no record of path '{path}': it must be one of {', '.join(campaign.paths)}"
+            problem=f"there is no record of path '{path}'",
+            remedy=f"it must be one of {', '.join(campaign.paths)}",
         )
     paths = [path] if path else [name for name in published_paths() if name in campaign.paths]
     paths += [] if path else [name for name in campaign.paths if name not in paths]

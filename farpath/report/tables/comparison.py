@@ -253,12 +253,15 @@ def compare(records: Iterable[Record], by: str = "") -> Comparison:
     chosen = list(records)
     if not 2 <= len(chosen) <= MOST_RECORDS:
         raise BadInputError(
-            f"{len(chosen)} record{'s' * (len(chosen) != 1)}: give 2 to {MOST_RECORDS} to compare"
+            problem=f"{len(chosen)} record{'s' * (len(chosen) != 1)}",
+            remedy=f"give 2 to {MOST_RECORDS} to compare",
         )
     directories = [record.directory.resolve() for record in chosen]
     for record, directory in zip(chosen, directories, strict=True):
         if directories.count(directory) > 1:
-            raise BadInputError(f"{record.directory}: is given twice: give different records")
+            raise BadInputError(
+                problem=f"{record.directory}: is given twice", remedy="give different records"
+            )
     differences = _differences(chosen, by)
     order = sorted(range(len(chosen)), key=lambda index: differences.keys[index])
     runs = tuple(

@@ -53,7 +53,9 @@ def list_records(directory: FilePath) -> RecordList:
     Raises BadInputError for a directory that is missing or holds no record.
     """
     if not directory.is_dir():
-        raise BadInputError(f"{directory}: is no directory: give one that holds records")
+        raise BadInputError(
+            problem=f"{directory}: is no directory", remedy="give one that holds records"
+        )
     problems: list[str] = []
     records = _loaded(load_record, records_in(directory), problems)
     programs = _loaded(load_program_record, program_records_in(directory), problems)

@@ -114,8 +114,8 @@ def scenarios_of(stack: str, only: Sequence[str] = ()) -> tuple[Scenario, ...]:
     name = stack.partition(":")[0]
     if name not in book().stacks or "+" in stack:
         raise BadInputError(
-            f"no scenario is about the stack '{stack}': give one of {', '.join(book().stacks)}, "
-            "with parameters or without"
+            problem=f"no scenario is about the stack '{stack}'",
+            remedy=f"give one of {', '.join(book().stacks)}, with parameters or without",
         )
     selected = {each.name: each for each in book().scenarios if name in each.stacks}
     otherwise = f"{name} has no scenario of that name; give one of {', '.join(selected)}"

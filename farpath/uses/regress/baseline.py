@@ -157,7 +157,7 @@ def read_baseline(file: FilePath) -> Baseline:
         }
         made = dict(data["made"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInputError(f"{file}: is no baseline ({error}): {remedy}") from error
+        raise BadInputError(problem=f"{file}: is no baseline ({error})", remedy=remedy) from error
     return Baseline(file.stem, made, runs)
 
 

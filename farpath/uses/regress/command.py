@@ -97,7 +97,7 @@ def regress(
     at_once = jobs if jobs is not None else available_cores()
     for name, number in (("JOBS", at_once), ("SEEDS", seeds)):
         if number < 1:
-            raise BadInputError(f"{name} is {number}: it must be 1 or more")
+            raise BadInputError(problem=f"{name} is {number}", remedy="it must be 1 or more")
     if base is not None and (baseline is not None or update):
         raise BadInputError(
             problem="`base` compares two kernels", remedy="leave out `baseline` and `update`"
