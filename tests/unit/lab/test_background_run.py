@@ -33,7 +33,7 @@ def attempt_of(
 ) -> tuple[BackgroundRun, Heard]:
     """An attempt whose lab does what ``play`` does."""
 
-    def run(_plan: Plan, out: FilePath, _force: bool, watch: Watch, finish: None) -> Outcome:
+    def run(_plan: Plan, out: FilePath, _force: bool, watch: Watch, **_more: object) -> Outcome:
         play(watch)
         return Outcome(out / "record", cached=False, wall_s=1.0)
 
