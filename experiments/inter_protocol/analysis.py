@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 
 from farpath.analysis.measures import Measure, RecordedRun
-from farpath.analysis.sharing import halving_time_s, share_time_s
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.run import per_second, summarise
+from farpath.metrics.sharing import halving_time_s, share_time_s
 from farpath.record.record import Record
 from farpath.spec.schedule import JOINING
 

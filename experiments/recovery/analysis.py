@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from farpath.analysis.claims.rules import Criteria, matching, within_theory
 from farpath.analysis.claims.verdict import Condition, within
 from farpath.analysis.measures import Measure, RecordedRun, select_measures
-from farpath.analysis.window_recovery import find_recovery, window_series
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.theory import recovery
+from farpath.metrics.window_recovery import find_recovery, window_series
 from farpath.spec.path import Path
 
 EXPERIMENT = "recovery"

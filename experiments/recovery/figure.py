@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from farpath.analysis.measures import Measure, RecordedRun
-from farpath.analysis.window_recovery import window_series
 from farpath.base.path_variants import DROPPING, without
+from farpath.metrics.window_recovery import window_series
 from farpath.report.figures.stack_colours import looks_of
 from farpath.report.figures.style import FULL_IN, RULE, TALL_IN, print_style
 

@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from farpath.analysis.sharing import halving_time_s, share_time_s
-from farpath.analysis.window_recovery import find_recovery, window_series
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.run import per_second, summarise
 from farpath.metrics.share import fair_shares, joint_means_bps
+from farpath.metrics.sharing import halving_time_s, share_time_s
+from farpath.metrics.window_recovery import find_recovery, window_series
 from farpath.record.record import Record
 
 if TYPE_CHECKING:

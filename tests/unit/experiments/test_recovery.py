@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from experiments.recovery import analysis as recovery
-from farpath.analysis.window_recovery import find_recovery
+from farpath.metrics.window_recovery import find_recovery
 from tests.support.paths import THOUSAND_PACKETS
 
 FELL_S = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from farpath.analysis import sharing
+from farpath.metrics import sharing
 from farpath.spec.schedule import Schedule, staggered
 
 
