@@ -33,6 +33,7 @@ from farpath.analysis.results import (
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
+from farpath.metrics.column import RUN
 from farpath.metrics.estimate import Estimate, estimate
 from farpath.metrics.run import Summary
 from farpath.planning.experiment import Experiment, WantedRun, stack_name
@@ -103,14 +104,14 @@ class Quantity:
 
 
 MEAN = Quantity(
-    "mean_mbps", "mean (Mbit/s)", lambda run: run.mean_bps / 1e6, lambda row: row.mean_mbps, 0, 0
+    "mean_mbps", "mean (Mbit/s)", RUN["throughput_mbps"].number_of, lambda row: row.mean_mbps, 0, 0
 )
-STABILITY = Quantity("stability", "S", lambda run: run.stability, lambda row: row.stability, 2, 2)
+STABILITY = Quantity("stability", "S", RUN["cov"].number_of, lambda row: row.stability, 2, 2)
 FAIRNESS = Quantity(
-    "fairness_min", "F min", lambda run: run.fairness_min, lambda row: row.fairness_min, 2, 2
+    "fairness_min", "F min", RUN["fairness_min"].number_of, lambda row: row.fairness_min, 2, 2
 )
 RTT = Quantity(
-    "rtt_std_ms", "SD(RTT) (ms)", lambda run: run.rtt_std_ms, lambda row: row.rtt_std_ms, 1, 0
+    "rtt_std_ms", "SD(RTT) (ms)", RUN["rtt_std_ms"].number_of, lambda row: row.rtt_std_ms, 1, 0
 )
 QUANTITIES = (MEAN, STABILITY, FAIRNESS, RTT)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from farpath.analysis.record_set import Group, RecordSet
 from farpath.analysis.run_settings import group_settings
+from farpath.metrics.column import RUN
 from farpath.record.record import load_record
 from farpath.report.figures.run import draw
 from farpath.report.figures.save import FORMATS, save
@@ -93,7 +94,7 @@ def _draw_throughput(axes: Axes, row: int, group: Group, hatched: bool) -> None:
             linewidth=0.4,
         )  # fmt: skip
         start += width
-    total = group.over_seeds(lambda run: run.mean_bps / 1e6)
+    total = group.over_seeds(RUN["throughput_mbps"].number_of)
     if len(group.seeds) > 1:
         axes.errorbar(total.mean, row, xerr=total.half_width, color="black", capsize=2, lw=0.8)
 

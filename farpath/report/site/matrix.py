@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from farpath.analysis.published import published
 from farpath.analysis.results import ResultSet, RunSummary
-from farpath.metrics.column import NOTHING
+from farpath.metrics.column import NOTHING, RUN
 from farpath.metrics.estimate import estimate_over_seeds
 from farpath.report.html.run_page import NavLink
 from farpath.report.site.pages import RUNS_DIR, columns, path_label, rows
@@ -118,7 +118,7 @@ def _mean(runs: Sequence[RunSummary], figure: Callable[[RunSummary], float], dec
 
 def _throughput(runs: Sequence[RunSummary]) -> str:
     """Return the mean over seeds in Mbit/s, with its 95 % interval if there are several."""
-    means_mbps = [run.summary.mean_bps / 1e6 for run in runs]
+    means_mbps = [RUN["throughput_mbps"].number_of(run.summary) for run in runs]
     mean_mbps = estimate_over_seeds(means_mbps, [run.fingerprint for run in runs])
     if not math.isfinite(mean_mbps.half_width):
         return f"{mean_mbps.mean:.0f}"

@@ -25,7 +25,7 @@ from farpath.analysis.published import (
     published_paths,
 )
 from farpath.analysis.results import ResultSet, RunSummary, mixed
-from farpath.metrics.column import NOTHING, Value, number
+from farpath.metrics.column import NOTHING, RUN, Value, number
 from farpath.metrics.estimate import Estimate, estimate, estimate_over_seeds
 from farpath.metrics.run import Summary
 from farpath.report.table import Table, with_interval
@@ -73,32 +73,27 @@ class Quantity:
         return measured.mean - printed if self.deviation == "difference" else None
 
 
-def _sent_mean_mbps(run: Summary) -> float | None:
-    """Return the mean that sending programs report; None in a record of before they were asked."""
-    return None if run.sent_mean_bps is None else run.sent_mean_bps / 1e6
-
-
 #: The columns of table 1 in the paper's order.
 QUANTITIES = (
-    Quantity("mean_mbps", "mean Mbit/s", lambda run: run.mean_bps / 1e6,
+    Quantity("mean_mbps", "mean Mbit/s", RUN["throughput_mbps"].number_of,
              lambda row: row.mean_mbps, 1, 0, "ratio"),
-    Quantity("sent_mean_mbps", "sent", _sent_mean_mbps,
+    Quantity("sent_mean_mbps", "sent", RUN["sent_mbps"].number_of,
              lambda row: row.mean_mbps, 1, 0, "ratio"),
-    Quantity("std_mbps", "s Mbit/s", lambda run: run.std_bps / 1e6,
+    Quantity("std_mbps", "s Mbit/s", RUN["std_mbps"].number_of,
              lambda row: row.std_mbps, 1, 0, "ratio"),
-    Quantity("stability", "S = s/mean", lambda run: run.stability,
+    Quantity("stability", "S = s/mean", RUN["cov"].number_of,
              lambda row: row.stability, 2, 2),
-    Quantity("sent_stability", "S sent", lambda run: run.sent_stability,
+    Quantity("sent_stability", "S sent", RUN["sent_cov"].number_of,
              lambda row: row.stability, 2, 2),
-    Quantity("fairness_min", "F min", lambda run: run.fairness_min,
+    Quantity("fairness_min", "F min", RUN["fairness_min"].number_of,
              lambda row: row.fairness_min, 2, 2),
-    Quantity("fairness_max", "F max", lambda run: run.fairness_max,
+    Quantity("fairness_max", "F max", RUN["fairness_max"].number_of,
              lambda row: row.fairness_max, 2, 2),
-    Quantity("cpu_percent", "CPU %", lambda run: run.cpu_percent,
+    Quantity("cpu_percent", "CPU %", RUN["cpu_percent"].number_of,
              lambda row: row.cpu_util_as_printed, 1, 3, "", on_cpu=True),
-    Quantity("mhz_per_mbps", "MHz / Mbps", lambda run: run.mhz_per_mbps,
+    Quantity("mhz_per_mbps", "MHz / Mbps", RUN["mhz_per_mbps"].number_of,
              lambda row: row.mhz_per_mbps, 2, 2, "", on_cpu=True),
-    Quantity("rtt_std_ms", "SD(RTT) ms", lambda run: run.rtt_std_ms,
+    Quantity("rtt_std_ms", "SD(RTT) ms", RUN["rtt_std_ms"].number_of,
              lambda row: row.rtt_std_ms, 1, 0),
 )  # fmt: skip
 
