@@ -28,6 +28,19 @@ DOUBT = "slow machine: "
 
 
 @dataclass(frozen=True)
+class PathSoFar:
+    """A path before mechanisms change it, with what options say of its first rate, RTT and MTU.
+
+    ``base``: the path that options change; None for a path that an RTT makes.
+    """
+
+    base: Path | None
+    rate_bps: int
+    rtt_ms: float
+    mtu_bytes: int
+
+
+@dataclass(frozen=True)
 class Output:
     """The raw result of a run in the lab.
 
@@ -91,7 +104,11 @@ class Mechanism:
     ``order``: where it stands among all mechanisms, in texts and checks. ``options``: its options
     by name, in their order. ``apply``: returns a plan with the mechanism that options ask for, of
     which at least one is given; raises BadInputError for a text that an option does not allow.
-    ``texts``: returns the options from which ``apply`` makes the mechanism of a plan.
+    ``apply_path``: of a mechanism that is part of the path, in place of ``apply``: returns fields
+    of the path, also where none of its options is given and others change the path; ``given`` are
+    those of its options. ``stands_for``: returns further options of a path that options of this one
+    say too, from all that are given. Both raise BadInputError.
+    ``texts``: returns the options from which the mechanism of a plan is made.
     ``ends_flows``: whether flows end before their time, so that they all start at once unless a
     schedule is given.
 
@@ -108,6 +125,8 @@ class Mechanism:
     order: int
     options: Mapping[str, Option] = field(default_factory=dict)
     apply: Callable[[Plan, Texts], Plan] = lambda plan, _texts: plan
+    apply_path: Callable[[PathSoFar, Texts], Mapping[str, Any]] | None = None
+    stands_for: Callable[[Texts], Texts] = lambda _texts: {}
     texts: Callable[[Plan], Texts] = lambda _plan: {}
     check: Callable[[Plan], None] = lambda _plan: None
     ends_flows: bool = False

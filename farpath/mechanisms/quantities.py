@@ -15,6 +15,7 @@ from farpath.base.units import Quantity, quoted, split_quantity, whole_number_of
 from farpath.spec.own_network import DELAY_MS_RANGE
 from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
+    ETHERNET_HEADER_BYTES,
     JITTER_MS_RANGE,
     LOSS_RANGE,
     MTU_BYTES_RANGE,
@@ -37,6 +38,8 @@ from farpath.spec.transfer import (
 REGION_S_RANGE = (5.0, 10_800.0)
 MOMENT_S_RANGE = (0.0, 86_400.0)
 
+#: A smaller buffer would drop ordinary bursts of slow start.
+LEAST_BUFFER_FRAMES = 100
 #: A longer buffer of jumbo frames would take more than the largest of bytes.
 MOST_PACKETS = 100_000
 _BDP = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)?\s*[xX*]?\s*(?:BDP|bdp)")
@@ -150,6 +153,32 @@ def parse_amount(text: str, name: str = "BUFFER") -> Amount | None:
             "bandwidth-delay product or a time, as in 2xBDP or 50ms"
         )
     return amount
+
+
+def parse_size(text: str, name: str, allowed: tuple[int, int], path: tuple[int, float]) -> int:
+    """Return bytes, or those that a bottleneck of a ``path``, rate in bit/s and RTT in ms, sends.
+
+    Raises BadInputError for any other text, and for bytes that are not ``allowed``.
+
+    >>> parse_size("2xBDP", "BUFFER", (1514, 10**9), (100_000_000, 50.0))
+    1250000
+    """
+    if (amount := parse_amount(text, name)) is None:
+        return SIZE_BYTES.parse(text, name, allowed)
+    rate_bps, rtt_ms = path
+    size_bytes = round(rate_bps * amount.time_ms(rtt_ms) / 8e3)
+    if not allowed[0] <= size_bytes <= allowed[1]:
+        raise BadInputError(
+            f"{name} is '{text}', here {size_bytes:,.12g} bytes: it must be between "
+            f"{allowed[0]} and {allowed[1]} bytes"
+        )
+    return size_bytes
+
+
+def default_buffer_bytes(rate_bps: int, rtt_ms: float, mtu_bytes: int) -> int:
+    """Return the buffer of a path that states none: a bandwidth-delay product within bounds."""
+    least_bytes = LEAST_BUFFER_FRAMES * (mtu_bytes + ETHERNET_HEADER_BYTES)
+    return min(max(round(rate_bps * rtt_ms / 8e3), least_bytes), BUFFER_BYTES_RANGE[1])
 
 
 def parse_buffer_packets(text: str) -> int | None:

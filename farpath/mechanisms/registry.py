@@ -35,6 +35,12 @@ def mechanism_options() -> Mapping[str, Option]:
     }
 
 
+@cache
+def path_options() -> tuple[str, ...]:
+    """Return the names of those options that change the path, and not only the plan."""
+    return tuple(name for one in mechanisms() if one.apply_path for name in one.options)
+
+
 def apply_options(plan: Plan, texts: Mapping[str, str | None]) -> Plan:
     """Return a plan with the mechanisms that options ask for, by name; None for one left out."""
     for mechanism in mechanisms():

@@ -13,12 +13,9 @@ from farpath.base.units import Quantity
 from farpath.mechanisms import quantities
 from farpath.mechanisms.changes.rate_traces import is_trace, read_trace
 from farpath.mechanisms.changes.text import ChangesText, rate_changes, rtt_changes, split_changes
-from farpath.mechanisms.queue import parse_queue
-from farpath.mechanisms.traffic.text import (
-    parse_other_traffic,
-    resolve_background,
-    resolve_short_flows,
-)
+from farpath.mechanisms.mechanism import PathSoFar
+from farpath.mechanisms.quantities import LEAST_BUFFER_FRAMES, default_buffer_bytes
+from farpath.mechanisms.registry import mechanisms
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.path_files import SYSCTL_TEXT, path_by_name, rtts_ms
 from farpath.programs.udtperf import LARGEST_BUFFER_BYTES
@@ -27,28 +24,20 @@ from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_
 
 DEFAULT_PATH = "cern"
 #: Field and kind of each option that sets one number of a path, by the option's name. RTT and
-#: background are not among them.
+#: options of mechanisms are not among them.
 FIELDS: Mapping[str, tuple[str, Quantity[int] | Quantity[float]]] = {
     "rate": ("rate_bps", quantities.RATE_BPS),
     "buffer": ("buffer_bytes", quantities.SIZE_BYTES),
     "loss": ("loss", quantities.FRACTION),
     "mtu": ("mtu_bytes", quantities.MTU_BYTES),
     "window": ("window_bytes", quantities.WINDOW_BYTES),
-    "jitter": ("jitter_ms", quantities.JITTER_MS),
-    "reorder": ("reorder", quantities.FRACTION),
-    "duplicate": ("duplicate", quantities.FRACTION),
-    "up_rate": ("up_rate_bps", quantities.RATE_BPS),
-    "up_buffer": ("up_buffer_bytes", quantities.SIZE_BYTES),
 }
-#: Options that may be given as a multiple of the bandwidth-delay product or as a time at a
+#: Options that may be given as a multiple of the bandwidth-delay product or as a time at the
 #: bottleneck's rate, and their ranges in bytes.
 AMOUNTS: Mapping[str, tuple[int, int]] = {
     "buffer": BUFFER_BYTES_RANGE,
     "window": WINDOW_BYTES_RANGE,
-    "up_buffer": BUFFER_BYTES_RANGE,
 }
-#: Of these the option whose rate it is, in place of RATE.
-_OF_RATE = {"up_buffer": "up_rate"}
 #: Paths that stand for a kind of network and not for one. An RTT alone does not choose them.
 KINDS = ("datacentre", "dsl", "geo-satellite", "leo", "lte")
 #: The name of a path that an RTT makes.
@@ -57,8 +46,6 @@ CUSTOM = "custom"
 DEFAULT_RATE_BPS = 450_000_000
 DEFAULT_MTU_BYTES = 1500
 DEFAULT_LOSS = 0.0
-#: A smaller buffer would drop ordinary bursts of slow start.
-LEAST_BUFFER_FRAMES = 100
 LEAST_WINDOW_BYTES = 16_777_216
 #: Buffers of hosts that are tuned for far paths, in bytes; ``sysctl_for`` raises the maxima. Linux
 #: itself has 4096 131072 6291456 and 4096 16384 4194304 (tcp_init in net/ipv4/tcp.c).
@@ -151,8 +138,8 @@ def custom_path(rtt_ms: float, values: dict[str, Any]) -> Path:
     given = [name for name in values if name not in ("name", "title", "sysctl", "sources")]
     rate_bps = values.get("rate_bps", DEFAULT_RATE_BPS)
     mtu_bytes = values.get("mtu_bytes", DEFAULT_MTU_BYTES)
-    default_buffer_bytes = _default_buffer_bytes(rate_bps, rtt_ms, mtu_bytes)
-    buffer_bytes = values.get("buffer_bytes", default_buffer_bytes)
+    usual_bytes = default_buffer_bytes(rate_bps, rtt_ms, mtu_bytes)
+    buffer_bytes = values.get("buffer_bytes", usual_bytes)
     ideal_bytes = max(
         round(2 * _most_bdp_bytes(rate_bps, rtt_ms, values)) + buffer_bytes, LEAST_WINDOW_BYTES
     )
@@ -189,12 +176,6 @@ def custom_path(rtt_ms: float, values: dict[str, Any]) -> Path:
         "sources": default_sources | dict.fromkeys(given, _GIVEN) | values.get("sources", {}),
     }
     return Path(**usual | values | further)
-
-
-def _default_buffer_bytes(rate_bps: int, rtt_ms: float, mtu_bytes: int) -> int:
-    """Return the buffer of a path that states none: a bandwidth-delay product within bounds."""
-    least_bytes = LEAST_BUFFER_FRAMES * (mtu_bytes + ETHERNET_HEADER_BYTES)
-    return min(max(round(rate_bps * rtt_ms / 8e3), least_bytes), BUFFER_BYTES_RANGE[1])
 
 
 def _most_bdp_bytes(rate_bps: int, rtt_ms: float, values: Mapping[str, Any]) -> float:
@@ -245,146 +226,85 @@ def _buffer(
     return {"buffer_packets": packets, "buffer_bytes": packets * frame_bytes} if packets else {}
 
 
-def _with_limit(
-    queue: str | None, texts: dict[str, str | None]
-) -> tuple[dict[str, str | None], dict[str, Any]]:
-    """Return the options with a limit of QUEUE as BUFFER, and the field of the queue, if given."""
-    if queue is None:
-        return texts, {}
-    request = parse_queue(queue)
-    if request.limit is None:
-        return texts, {"queue": request.aqm}
-    if texts.get("buffer") is not None:
-        raise BadInputError(
-            f"QUEUE is '{queue}' and BUFFER is '{texts['buffer']}': the limit is the buffer; leave "
-            "one of them out"
-        )
-    return {**texts, "buffer": request.limit}, {"queue": request.aqm}
-
-
-def _amounts(
-    texts: Mapping[str, str | None], base: Path | None, rtt_ms: float | None
-) -> dict[str, int]:
-    """Return amounts that are multiples of the bandwidth-delay product, or times, in bytes.
-
-    A buffer or window of ``50ms`` holds the bytes that the bottleneck sends in that time. ``base``:
-    the path that is changed; without one the RTT is ``rtt_ms``.
-    """
-    amounts = {}
-    path_rtt_ms = base.rtt_ms if base else rtt_ms or 0.0
-    for option, allowed in AMOUNTS.items():
-        text = texts.get(option) or ""
-        amount = quantities.parse_amount(text, option.upper())
-        if amount is None:
-            continue
-        of_rate = _OF_RATE.get(option, "rate")
-        field, quantity = FIELDS[of_rate]
-        rate_text = texts.get(of_rate)
-        if rate_text is not None:
-            rate_bps = quantity.parse(rate_text, of_rate.upper())
-        else:
-            rate_bps = getattr(base, field, DEFAULT_RATE_BPS if of_rate == "rate" else 0)
-        if not rate_bps:
-            raise _without_up_rate(text)
-        size_bytes = round(rate_bps * amount.time_ms(path_rtt_ms) / 8e3)
-        if not allowed[0] <= size_bytes <= allowed[1]:
-            raise BadInputError(
-                f"{option.upper()} is '{text}', here {size_bytes:,.12g} bytes: it must be between "
-                f"{allowed[0]} and {allowed[1]} bytes"
-            )
-        amounts[option] = size_bytes
-    return amounts
-
-
-def _without_up_rate(up_buffer: str | None) -> BadInputError:
-    return BadInputError(
-        f"UP_BUFFER is '{up_buffer}' without UP_RATE: the way back has no end of rate then, and "
-        "needs no buffer; give UP_RATE too, or leave UP_BUFFER out"
-    )
-
-
-def _way_back(
-    values: Mapping[str, Any], text: str | None, rtt_ms: float, mtu_bytes: int, base: Path | None
-) -> dict[str, int]:
-    """Return the buffer of a way back whose rate is given and its buffer is not.
-
-    ``text``: UP_BUFFER. ``base``: the path that the values change; one with a way back of its own
-    keeps its buffer.
-    """
-    up_rate_bps = values.get("up_rate_bps", base.up_rate_bps if base else 0)
-    if text is not None and not up_rate_bps:
-        raise _without_up_rate(text)
-    if text is not None or not up_rate_bps or (base and base.up_rate_bps):
-        return {}
-    return {"up_buffer_bytes": _default_buffer_bytes(up_rate_bps, rtt_ms, mtu_bytes)}
-
-
 def _changes(rates: ChangesText | None, rtts: ChangesText | None) -> dict[str, Any]:
     """Return the fields of the changes that are given."""
     fields = {"rate_changes": rate_changes(rates), "rtt_changes": rtt_changes(rtts)}
     return {field: changes for field, changes in fields.items() if changes}
 
 
+def _of_mechanisms(path: PathSoFar, texts: Mapping[str, str]) -> tuple[dict[str, Any], set[str]]:
+    """Return the fields that mechanisms give a path, and which of them options give.
+
+    ``texts``: all options that are given.
+    """
+    values: dict[str, Any] = {}
+    given: set[str] = set()
+    for mechanism in mechanisms():
+        own = {name: texts[name] for name in mechanism.options if name in texts}
+        if mechanism.apply_path and (own or path.base):
+            fields = mechanism.apply_path(path, own)
+            values |= fields
+            given |= fields.keys() if own else set()
+    return values, given
+
+
 def resolve_path(
     name: str | Path | None = None,
     rtt: str | None = None,
-    background: str | None = None,
     sysctl: str | None = None,
-    queue: str | None = None,
     by_rtt: bool = False,
-    **texts: str | None,
+    **options: str | None,
 ) -> Path:
     """Resolve the options of a path; its ``sources`` state where each value is from.
 
     ``name``: of a path, or a path that is none of topologies/paths. ``sysctl``: sysctls of sender
     and receiver in addition to the path's own. ``by_rtt``: whether the RTT
     chooses a named path, which is for callers who know that no other option says anything of the
-    path. ``queue``: the bottleneck's queue. ``texts``: options by the names of ``FIELDS``; they
-    override the path's values.
+    path. ``options``: those of ``FIELDS`` and of mechanisms on the path, by name; they override the
+    path's values.
 
     A name chooses that path. An RTT makes a path from stated defaults, and neither chooses the
-    default path. Background traffic keeps its fraction of the
-    rate unless it is given. A named path with a changed value is called ``<name>-changed``, so
+    default path. A named path with a changed value is called ``<name>-changed``, so
     that published numbers are not compared with it. A rate or an RTT that is given is without
     changes unless it has its own, and buffers are of the first ones. Raises BadInputError.
     """
-    texts, values = _with_limit(queue, texts)
-    rate = texts.get("rate") or ""
+    texts = {option: text for option, text in options.items() if text is not None}
+    for mechanism in mechanisms():
+        texts |= mechanism.stands_for(texts)
+    values: dict[str, Any] = {}
+    rate = texts.get("rate", "")
     rates = None if is_trace(rate) else split_changes(rate, "RATE")
     if is_trace(rate):
         values["rate_trace"] = times_ms = read_trace(rate)
-        texts = {**texts, "rate": str(mean_rate_bps(times_ms))}
+        texts["rate"] = str(mean_rate_bps(times_ms))
     rtts = split_changes(rtt or "", "RTT")
     if rates:
-        texts = {**texts, "rate": rates.first}
+        texts["rate"] = rates.first
     if rtts:
         rtt, by_rtt = rtts.first, False
     rtt_ms = None if rtt is None else quantities.RTT_MS.parse(rtt, "RTT")
-    packets = quantities.parse_buffer_packets(texts.get("buffer") or "")
+    packets = quantities.parse_buffer_packets(texts.get("buffer", ""))
     base, reason = _base_path(name, rtt_ms, by_rtt)
-    amounts = _amounts(texts, base, rtt_ms)
-    for option, text in texts.items():
-        field, quantity = FIELDS[option]
-        if option in amounts:
-            values[field] = amounts[option]
-        elif text is not None and not (option == "buffer" and packets):
-            values[field] = quantity.parse(text, option.upper())
-    traffic = None if background is None else parse_other_traffic(background)
+    path_rtt_ms = base.rtt_ms if base else rtt_ms or 0.0
+    # The rate comes first, of which sizes may be
+    for option, (field, quantity) in FIELDS.items():
+        if option not in texts or (option == "buffer" and packets):
+            continue
+        rate_bps = values.get("rate_bps", base.rate_bps if base else DEFAULT_RATE_BPS)
+        text, owner = texts[option], option.upper()
+        if allowed := AMOUNTS.get(option):
+            values[field] = quantities.parse_size(text, owner, allowed, (rate_bps, path_rtt_ms))
+        else:
+            values[field] = quantity.parse(text, owner)
     further_sysctl = {} if sysctl is None else parse_sysctl(sysctl)
     mtu_bytes = values.get("mtu_bytes", base.mtu_bytes if base else DEFAULT_MTU_BYTES)
-    path_rtt_ms = base.rtt_ms if base else rtt_ms or 0.0
-    values |= _buffer(values, packets, mtu_bytes, base)
-    values |= _way_back(values, texts.get("up_buffer"), path_rtt_ms, mtu_bytes, base)
-    values |= _changes(rates, rtts)
+    values |= _buffer(values, packets, mtu_bytes, base) | _changes(rates, rtts)
     rate_bps = values.get("rate_bps", base.rate_bps if base else DEFAULT_RATE_BPS)
-    others = {
-        "background": resolve_background(base, rate_bps, traffic.background if traffic else None),
-        "short_flows": resolve_short_flows(base, rate_bps, traffic),
-    }
+    so_far = PathSoFar(base, rate_bps, path_rtt_ms, mtu_bytes)
+    of_mechanisms, given = _of_mechanisms(so_far, texts)
     if base is None:
-        of_traffic = {} if traffic is None else others
-        return custom_path(path_rtt_ms, {**values, **of_traffic, "sysctl": further_sysctl})
-    of_rate = {"rate_changes": None, "rate_trace": ()} if texts.get("rate") is not None else {}
+        return custom_path(path_rtt_ms, {**values, **of_mechanisms, "sysctl": further_sysctl})
+    of_rate = {"rate_changes": None, "rate_trace": ()} if "rate" in texts else {}
     of_rtt = {"rtt_changes": None} if rtt is not None else {}
     ended = {
         field: none
@@ -396,13 +316,11 @@ def resolve_path(
         for field, source in base.sources.items()
         if field not in ended
     }
-    sources |= dict.fromkeys(values, _GIVEN)
-    for field, value in others.items():
-        if traffic is not None:
-            sources[field] = _GIVEN
-        elif value != getattr(base, field):
+    sources |= dict.fromkeys([*values, *given], _GIVEN)
+    for field, value in of_mechanisms.items():
+        if field not in given and value != getattr(base, field):
             sources[field] += "; in proportion to RATE"
-    values |= {**ended, **others, "sysctl": {**base.sysctl, **further_sysctl}}
+    values |= {**ended, **of_mechanisms, "sysctl": {**base.sysctl, **further_sysctl}}
     changed = {key: value for key, value in values.items() if value != getattr(base, key)}
     if changed:
         changed |= varied(base.name, base.title, [CHANGED])

@@ -20,8 +20,8 @@ from farpath.base.options import (
 )
 from farpath.base.units import Number, Quantity
 from farpath.mechanisms import quantities
-from farpath.mechanisms import queue as queues
 from farpath.mechanisms.registry import mechanism_options, mechanisms
+from farpath.mechanisms.registry import path_options as path_of_mechanisms
 from farpath.planning import (
     path_files,
     path_options,
@@ -45,15 +45,11 @@ from farpath.planning.user_links import with_links
 from farpath.planning.user_path import user_path
 from farpath.planning.user_topology import is_user_topology
 from farpath.programs.catalog import catalogue
-from farpath.spec.background import PART_RANGE
 from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
-    DUPLICATE_RANGE,
-    JITTER_MS_RANGE,
     LOSS_RANGE,
     MTU_BYTES_RANGE,
     RATE_BPS_RANGE,
-    REORDER_RANGE,
     RTT_MS_RANGE,
     WINDOW_BYTES_RANGE,
     Path,
@@ -73,16 +69,16 @@ DEFAULT_REGION = "120s"
 SEED_RANGE = (1, 2**31 - 1)
 #: Whether receivers delay ACKs, by the values of the option.
 ACKS = {"delayed": True, "each": False}
-#: Options of a path, as ``farpath.planning.path_options.resolve_path`` calls them.
-_PATH_OPTIONS = ("rtt", "background", "sysctl", "queue", *path_options.FIELDS)
 #: Options of mechanisms on the path.
-_ON_PATH = tuple(name for name, one in mechanism_options().items() if one.group == PATH)
+_ON_PATH = (
+    *path_of_mechanisms(),
+    *(name for name, one in mechanism_options().items() if one.group == PATH),
+)
 #: Options beside RTT that say something of the path. Where one is given, an RTT names no path.
-_OF_PATH = ("path", "topology", *(name for name in _PATH_OPTIONS if name != "rtt"), *_ON_PATH)
+_OF_PATH = ("path", "topology", "sysctl", *path_options.FIELDS, *_ON_PATH)
 #: Options that a topology of the user's own takes the place of: its links say what these do.
 _OF_LINKS = (
-    *("path", "rtt", "rate", "buffer", "queue", "loss", "background", "jitter", "reorder"),
-    *("duplicate", "senders", "reverse", "stack", "parallel", "up_rate", "up_buffer"),
+    *("path", "rtt", "rate", "buffer", "loss", "senders", "reverse", "stack", "parallel"),
     *_ON_PATH,
 )
 
@@ -154,40 +150,6 @@ class PlainRequest:
             group=PATH,
         )
     )
-    queue: str | None = option(
-        Option(
-            "The bottleneck's queue: it drops at its tail, or is a qdisc of Linux's with the "
-            "parameters of tc, separated by commas; its limit is BUFFER.",
-            queues.EXAMPLE,
-            "the path's, else droptail",
-            allowed=", ".join(queues.NAMES),
-            see="reference/queues.md",
-            group=PATH,
-            words=lambda: queues.NAMES,
-        )
-    )
-    up_rate: str | None = option(
-        Option(
-            "Rate towards the senders, where acknowledgements go.",
-            "1Mbit",
-            "the path's, else none: that direction holds nothing back",
-            "bit/s",
-            range_text(RATE_BPS_RANGE, "bit/s"),
-            see="how-to/changing-links.md#the-way-back",
-            group=PATH,
-        )
-    )
-    up_buffer: str | None = option(
-        Option(
-            "Buffer of UP_RATE: bytes, or what it sends in a time (50ms, 2xBDP).",
-            "64kB",
-            "the path's, else a bandwidth-delay product of UP_RATE, at least 100 frames",
-            "bytes",
-            range_text(BUFFER_BYTES_RANGE, "bytes"),
-            see="how-to/changing-links.md#the-way-back",
-            group=PATH,
-        )
-    )
     loss: str | None = option(
         Option(
             "Random loss towards the receiver.",
@@ -195,49 +157,6 @@ class PlainRequest:
             "the path's, else none",
             "a fraction, or %",
             range_text(LOSS_RANGE, ""),
-            group=PATH,
-        )
-    )
-    background: str | None = option(
-        Option(
-            "Other traffic: the fraction of the rate that it takes on average, none, its constant "
-            "bit rate, or short TCP flows (tcp:10%); both kinds are joined by +.",
-            "25%",
-            "the path's, else none",
-            "a fraction, or %",
-            f"{range_text(PART_RANGE, '')}, cbr:RATE, tcp:...",
-            see="how-to/traffic-and-losses.md#short-flows",
-            group=TRAFFIC,
-        )
-    )
-    jitter: str | None = option(
-        Option(
-            "Largest deviation of a packet's delay towards the receiver; packets overtake each "
-            "other.",
-            "1ms",
-            "the path's, else none",
-            "a unit is needed",
-            range_text(JITTER_MS_RANGE, "ms"),
-            group=PATH,
-        )
-    )
-    reorder: str | None = option(
-        Option(
-            "Fraction of the packets towards the receiver that overtake all others on their way.",
-            "0.1%",
-            "the path's, else none",
-            "a fraction, or %",
-            range_text(REORDER_RANGE, ""),
-            group=PATH,
-        )
-    )
-    duplicate: str | None = option(
-        Option(
-            "Fraction of the packets towards the receiver that arrive twice.",
-            "0.1%",
-            "the path's, else none",
-            "a fraction, or %",
-            range_text(DUPLICATE_RANGE, ""),
             group=PATH,
         )
     )
@@ -605,7 +524,8 @@ class PlainRequest:
         return path, user_network_options(own, flows, self.ip)
 
     def _path(self, own_paths: Mapping[str, FilePath], by_rtt: bool) -> Path:
-        texts = {name: getattr(self, name) for name in _PATH_OPTIONS}
+        names = ("rtt", "sysctl", *path_options.FIELDS, *path_of_mechanisms())
+        texts = {name: getattr(self, name) for name in names}
         by_rtt = by_rtt and all(getattr(self, name) is None for name in _OF_PATH)
         file = own_paths.get(self.path or "")
         own = None if file is None else path_files.load_path(file)

@@ -13,13 +13,11 @@ from farpath.base.options import options_of
 from farpath.base.path_variants import base_name, of_topology
 from farpath.mechanisms.changes.text import rate_text, rtt_text
 from farpath.mechanisms.registry import texts_of
-from farpath.mechanisms.traffic.text import other_traffic_text
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.path_files import named_paths
 from farpath.planning.request import ACKS, RunRequest
 from farpath.planning.schedules import schedule_option
 from farpath.record.identity import plan_identity
-from farpath.spec.aqm import DROP_TAIL
 from farpath.spec.labels import counted, stacks_label
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.settings import VIRTUAL
@@ -104,15 +102,8 @@ def _full_request(plan: Plan) -> RunRequest:
         path=name if name in named_paths() else None,
         rtt=rtt_text(path),
         rate=None if path.rate_trace else rate_text(path),
-        up_rate=f"{path.up_rate_bps / 1e6:.12g}Mbit" if path.up_rate_bps else None,
-        up_buffer=f"{path.up_buffer_bytes / 1e6:.12g}MB" if path.up_rate_bps else None,
         buffer=buffer,
-        queue=str(path.queue) if path.queue else DROP_TAIL,
         loss=repr(path.loss),
-        background=other_traffic_text(path),
-        jitter=f"{path.jitter_ms:.12g}ms",
-        reorder=repr(path.reorder),
-        duplicate=repr(path.duplicate),
         mtu=str(path.mtu_bytes),
         window=f"{path.window_bytes / 1e6:.12g}MB",
         acks=next(word for word, delayed in ACKS.items() if delayed == settings.delayed_ack),

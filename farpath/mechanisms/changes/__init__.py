@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.base.options import PATH, Option, range_text
 from farpath.base.sizes import size_text
 from farpath.mechanisms.changes.carried import check_carried, link_changes
 from farpath.mechanisms.changes.text import rate_text, rtt_text
-from farpath.mechanisms.mechanism import Findings, Mechanism, Output
+from farpath.mechanisms.mechanism import Findings, Mechanism, Output, PathSoFar, Texts
+from farpath.mechanisms.quantities import RATE_BPS, default_buffer_bytes, parse_size
 from farpath.platforms import platform_of, real_time_option
+from farpath.spec.path import BUFFER_BYTES_RANGE, RATE_BPS_RANGE
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.settings import HOST, VIRTUAL, VIRTUAL_CLOCK
 from topologies import find_topology
+
+
+def _apply(path: PathSoFar, given: Texts) -> Mapping[str, Any]:
+    """Return the way back that is given; a path with one of its own keeps that one's buffer."""
+    usual_bps = path.base.up_rate_bps if path.base else 0
+    fields = {}
+    if "up_rate" in given:
+        fields["up_rate_bps"] = RATE_BPS.parse(given["up_rate"], "UP_RATE")
+    rate_bps = fields.get("up_rate_bps", usual_bps)
+    if "up_buffer" in given:
+        text = given["up_buffer"]
+        if not rate_bps:
+            raise BadInputError(
+                f"UP_BUFFER is '{text}' without UP_RATE: the way back has no end of rate then, and "
+                "needs no buffer; give UP_RATE too, or leave UP_BUFFER out"
+            )
+        fields["up_buffer_bytes"] = parse_size(
+            text, "UP_BUFFER", BUFFER_BYTES_RANGE, (rate_bps, path.rtt_ms)
+        )
+    elif rate_bps and not usual_bps:
+        fields["up_buffer_bytes"] = default_buffer_bytes(rate_bps, path.rtt_ms, path.mtu_bytes)
+    return fields
+
+
+def _texts(plan: Plan) -> Texts:
+    path = plan.path
+    if not path.up_rate_bps:
+        return {}
+    return {
+        "up_rate": f"{path.up_rate_bps / 1e6:.12g}Mbit",
+        "up_buffer": f"{path.up_buffer_bytes / 1e6:.12g}MB",
+    }
 
 
 def check_links(plan: Plan) -> None:
@@ -67,4 +103,34 @@ def _examine(output: Output) -> Findings:
     return Findings(link_changes(output.raw_dir, output.plan))
 
 
-MECHANISM = Mechanism(order=10, check=check_links, words=_words, examine=_examine)
+_SEE = "how-to/changing-links.md#the-way-back"
+MECHANISM = Mechanism(
+    order=10,
+    options={
+        "up_rate": Option(
+            "Rate towards the senders, where acknowledgements go.",
+            "1Mbit",
+            "the path's, else none: that direction holds nothing back",
+            "bit/s",
+            range_text(RATE_BPS_RANGE, "bit/s"),
+            see=_SEE,
+            group=PATH,
+            after="buffer",
+        ),
+        "up_buffer": Option(
+            "Buffer of UP_RATE: bytes, or what it sends in a time (50ms, 2xBDP).",
+            "64kB",
+            "the path's, else a bandwidth-delay product of UP_RATE, at least 100 frames",
+            "bytes",
+            range_text(BUFFER_BYTES_RANGE, "bytes"),
+            see=_SEE,
+            group=PATH,
+            after="up_rate",
+        ),
+    },
+    apply_path=_apply,
+    texts=_texts,
+    check=check_links,
+    words=_words,
+    examine=_examine,
+)

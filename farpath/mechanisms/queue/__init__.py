@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
+from farpath.base.options import PATH, Option
 from farpath.mechanisms import quantities
-from farpath.mechanisms.mechanism import Fact, Mechanism
+from farpath.mechanisms.mechanism import Fact, Mechanism, Texts
 from farpath.platforms import platform_of
 from farpath.spec.aqm import DROP_TAIL, KINDS, Aqm, Parameter
 from farpath.spec.plan import Plan
@@ -106,8 +107,37 @@ def check_queue(plan: Plan) -> None:
         )
 
 
+def _limit(texts: Texts) -> Texts:
+    """Return the limit of QUEUE as BUFFER, if it has one; it excludes another."""
+    limit = parse_queue(texts["queue"]).limit
+    if limit is None:
+        return {}
+    if "buffer" in texts:
+        raise BadInputError(
+            f"QUEUE is '{texts['queue']}' and BUFFER is '{texts['buffer']}': the limit is the "
+            "buffer; leave one of them out"
+        )
+    return {"buffer": limit}
+
+
 MECHANISM = Mechanism(
     order=25,
+    options={
+        "queue": Option(
+            "The bottleneck's queue: it drops at its tail, or is a qdisc of Linux's with the "
+            "parameters of tc, separated by commas; its limit is BUFFER.",
+            EXAMPLE,
+            "the path's, else droptail",
+            allowed=", ".join(NAMES),
+            see="reference/queues.md",
+            group=PATH,
+            words=lambda: NAMES,
+            after="buffer",
+        )
+    },
+    stands_for=lambda texts: _limit(texts) if "queue" in texts else {},
+    apply_path=lambda _path, given: {"queue": parse_queue(given["queue"]).aqm} if given else {},
+    texts=lambda plan: {"queue": str(plan.path.queue or DROP_TAIL)},
     check=check_queue,
     path_words=lambda path: [f"queue {path.queue}"] if path.queue else [],
     facts=lambda plan: [Fact("queue", str(plan.path.queue), "queue")] if plan.path.queue else [],
