@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path as FilePath
+
 import pytest
 
-from farpath.base.errors import BadInputError
-from farpath.mechanisms.disk import disk_text, parse_disk
+from farpath.base.errors import BadInputError, CheckFailedError
+from farpath.mechanisms.disk import check_disks, disk_text, parse_disk
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.disk import Disk
@@ -81,3 +84,24 @@ def test_every_host_has_the_disk_of_its_side_and_payload_for_a_disk_is_not_disca
     assert discards == [True, True, False]
     assert Plan.from_dict(both.as_dict()) == both
     assert plan_identity(read) != plan_identity(without)
+
+
+def _write_reports(raw_dir: FilePath, flow: str, blocks: int) -> None:
+    """What iperf3 reports at both ends of a flow of so many blocks of 128 KiB."""
+    row = {"start": 0.0, "end": 1.0, "bytes": blocks * 131_072, "retransmits": 0}
+    row |= {"snd_cwnd": 1, "snd_wnd": 1, "rtt": 1}
+    for side in ("sender", "receiver"):
+        text = json.dumps({"intervals": [{"streams": [row]}]})
+        (raw_dir / f"{flow}-{side}.out").write_text(text)
+
+
+@pytest.mark.parametrize(("blocks", "fits"), [(100, True), (102, True), (97, False), (103, False)])
+def test_a_disk_has_the_bytes_of_its_flows(tmp_path: FilePath, blocks: int, fits: bool) -> None:
+    plan = RunRequest(rtt="20ms", stack="reno", time="5s", sink="disk:5MB/s").plan()
+    _write_reports(tmp_path, "flow1", 100)
+    readback = {"after": {"disks": {"receiver": {"moved_bytes": blocks * 131_072}}}}
+    if fits:
+        check_disks(readback, tmp_path, plan)
+    else:
+        with pytest.raises(CheckFailedError, match=r"the disk of receiver has .* the flows there"):
+            check_disks(readback, tmp_path, plan)

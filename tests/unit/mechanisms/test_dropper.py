@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from farpath.base.errors import BadInputError
-from farpath.mechanisms.dropper import parse_droppers
+from farpath.base.errors import BadInputError, CheckFailedError
+from farpath.mechanisms.dropper import check_droppers, parse_droppers
+from farpath.spec.plan import Plan
+from tests.support.plans import with_droppers
 
 
 @pytest.mark.parametrize(
@@ -68,3 +72,53 @@ def test_a_text_means_droppers_that_read_the_same_again(text: str, means: list[s
 def test_what_makes_no_dropper_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(BadInputError, match=complaint):
         parse_droppers(text)
+
+
+def after_dropper(**counts: int) -> dict[str, Any]:
+    return {"after": {"droppers": [{"dropper": "it", **counts}]}}
+
+
+@pytest.mark.parametrize(
+    ("drop", "seen", "lost", "complaint"),
+    [
+        ("every:10", 99, 9, ""),
+        ("every:10", 99, 10, "took 10 of 99 packets, not 9"),
+        ("packets:5,100", 99, 1, "not 2: a packet that it should drop never came"),
+        ("packets:5,100", 100, 2, ""),
+        ("at:3s,4s", 99, 2, ""),
+        ("at:3s,4s", 99, 1, "never came"),
+        ("burst:1e-6,0.3", 10**9, 0, "more than its bursts were drawn for"),
+        ("random:1e-6", 10**9, 1000, "more than its losses were drawn for"),
+        ("every:10", 0, 0, "saw no packet"),
+        ("random:0.1,direction=back", 0, 0, "saw no packet"),
+    ],
+)
+def test_a_run_fails_if_others_were_lost_than_asked(
+    plan: Plan, drop: str, seen: int, lost: int, complaint: str
+) -> None:
+    dropping = with_droppers(plan, parse_droppers(drop))
+    if not complaint:
+        check_droppers(after_dropper(seen=seen, lost=lost), dropping)
+        return
+    with pytest.raises(CheckFailedError, match=complaint):
+        check_droppers(after_dropper(seen=seen, lost=lost), dropping)
+
+
+def test_random_losses_are_those_of_the_seed(plan: Plan) -> None:
+    dropping = with_droppers(plan, parse_droppers("random:0.1"))
+    lost = len(dropping.droppers[0].positions(plan.seed, 1000))
+    check_droppers(after_dropper(seen=1000, lost=lost), dropping)
+    with pytest.raises(CheckFailedError, match=f"took {lost + 1} of 1,000 packets, not {lost}"):
+        check_droppers(after_dropper(seen=1000, lost=lost + 1), dropping)
+
+
+@pytest.mark.parametrize("drop", ["every:1000", "random:1e-6", "burst:1e-6,0.5"])
+def test_a_dropper_whose_turn_never_came_is_warned_of(plan: Plan, drop: str) -> None:
+    dropping = with_droppers(plan, parse_droppers(drop))
+    (warning,) = check_droppers(after_dropper(seen=999, lost=0), dropping)
+    assert warning == f"DROP {dropping.droppers[0]} lost nothing: it saw 999 packets"
+
+
+def test_a_dropper_that_took_some_is_not_warned_of(plan: Plan) -> None:
+    dropping = with_droppers(plan, parse_droppers("every:1000"))
+    assert check_droppers(after_dropper(seen=1000, lost=1), dropping) == []

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
-from farpath.base.errors import BadInputError
+from farpath.base.errors import BadInputError, CheckFailedError
+from farpath.mechanisms.traffic.checks import check_background
 from farpath.mechanisms.traffic.text import other_traffic_text
 from farpath.planning.path_options import resolve_path
 from farpath.planning.request import RunRequest
+from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.path import Path
+from farpath.spec.plan import Plan
 from farpath.spec.short_flows import ShortFlows
 
 
@@ -94,3 +98,66 @@ def test_more_short_flows_than_a_run_can_keep_are_refused() -> None:
     request = RunRequest(rtt="50ms", rate="10Gbit", stack="reno", background="tcp:50%")
     with pytest.raises(BadInputError, match="at most 1,000,000 are possible"):
         request.plan()
+
+
+def background_sent(plan: Plan, part: float) -> dict[str, Any]:
+    assert plan.path.background
+    return background_counted(
+        part * sent_bytes(plan.path.background, plan.seed, plan.schedule.duration_s)
+    )
+
+
+def background_counted(sent: float) -> dict[str, Any]:
+    return {"before": {"background_bytes": 100}, "after": {"background_bytes": 100 + sent}}
+
+
+def test_what_the_path_has_is_accepted(busy: Plan) -> None:
+    check_background(background_sent(busy, 1.0), busy)
+
+
+def test_the_kernels_sources_send_what_their_turns_allow_and_a_frame_for_each(busy: Plan) -> None:
+    background = busy.path.background
+    assert background
+    duration_s = busy.schedule.duration_s
+    allowed = sent_bytes(background, busy.seed, duration_s)
+    turns = len(on_periods(background, busy.seed, duration_s))
+    check_background(background_counted(allowed + turns * busy.path.frame_bytes), busy)
+    with pytest.raises(CheckFailedError, match="background traffic was"):
+        check_background(background_counted(allowed + 4 * turns * busy.path.frame_bytes), busy)
+
+
+@pytest.mark.parametrize(
+    ("options", "sent_bytes_more"),
+    [
+        ({"path": "cern"}, 542_325),
+        ({"path": "cern", "seed": "2"}, 438_248),
+        ({"rtt": "20ms", "rate": "100Mbit", "background": "0.9"}, 328_651),
+        ({"rtt": "20ms", "rate": "100Mbit", "background": "cbr:1Mbit"}, 22_992),
+        ({"rtt": "20ms", "rate": "100Mbit", "background": "0.5", "mtu": "9000"}, 614_534),
+        ({"rtt": "20ms", "rate": "100Mbit", "background": "0.5", "ip": "6"}, 266_634),
+    ],
+)
+def test_what_sockets_still_send_is_allowed_in_a_short_run_and_no_second_more(
+    options: dict[str, str], sent_bytes_more: int
+) -> None:
+    """What programs of runs of 5 s sent beyond their turns."""
+    words = {"region": "5s", "schedule": "together", "stack": "reno", "lab": "host"}
+    plan = RunRequest(**words, **options).plan()
+    background = plan.path.background
+    assert background
+    wanted = sent_bytes(background, plan.seed, 5.0)
+    check_background(background_counted(wanted + sent_bytes_more), plan)
+    another_second = background.mean_rate_bps / 8
+    for sent in (wanted + sent_bytes_more + another_second, wanted - another_second):
+        with pytest.raises(CheckFailedError, match="background traffic was"):
+            check_background(background_counted(sent), plan)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.5, 1.2])
+def test_a_run_with_other_traffic_than_asked_fails(busy: Plan, part: float) -> None:
+    with pytest.raises(CheckFailedError, match=r"background traffic was .* MB, not .* MB"):
+        check_background(background_sent(busy, part), busy)
+
+
+def test_a_path_without_background_needs_none(plan: Plan) -> None:
+    check_background({}, plan)
