@@ -17,10 +17,9 @@ from farpath.lab.platforms import LAB_PLATFORMS
 from farpath.lab.process import RawRun, Watch
 from farpath.lab.provenance import cycles_mhz, provenance, record_name
 from farpath.lab.replacement import circumstances, whole_record
-from farpath.mechanisms.mechanism import Findings, Output
+from farpath.mechanisms.mechanism import Output, RecordPart
 from farpath.mechanisms.registry import examine
 from farpath.planning.plan_warnings import plan_warnings
-from farpath.record.queue_table import QueueTable
 from farpath.record.record import RECORD_FILE, Record, Samples
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
@@ -107,7 +106,7 @@ def _fill(
                 **idle_path.idle_rtts(idle),
                 **hops,
                 **checked.health,
-                **checked.found.readback,
+                **checked.readback,
                 **checks.counted_flows(raw.raw, plan),
                 **checks.sender_cpu(raw.raw, plan, cycles_mhz()),
             },
@@ -118,8 +117,7 @@ def _fill(
                 *checked.warnings,
             ],
             raw_dir=raw.raw,
-            queues=checked.queues,
-            parts=checked.found.parts,
+            parts=checked.parts,
             request=request,
         )
         if finish:
@@ -129,11 +127,11 @@ def _fill(
 
 @dataclass(frozen=True)
 class _Checked:
-    """A run's samples that passed the checks, the machine's health, and warnings."""
+    """A run's samples that passed the checks, and what else its record has of them."""
 
     samples: Samples
-    queues: QueueTable | None
-    found: Findings
+    readback: Mapping[str, Any]
+    parts: tuple[RecordPart, ...]
     health: dict[str, Any]
     warnings: tuple[str, ...]
 
@@ -157,8 +155,8 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         found = examine(output)
     return _Checked(
         samples,
-        queues,
-        found=found,
+        found.readback,
+        parts=(*([queues.part] if queues else []), *found.parts),
         health=health,
         warnings=(*doubts, *starved, *found.warnings),
     )

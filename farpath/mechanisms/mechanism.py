@@ -6,11 +6,13 @@ has. Its part in the lab is in ``farpath.guest``.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.base.frames import add_to_hash
 from farpath.base.options import Option
 
 if TYPE_CHECKING:
@@ -66,13 +68,33 @@ class RecordPart:
     write: Callable[[FilePath], None]
 
 
-def table_part(name: str, frame: pd.DataFrame, entry: Any, **options: Any) -> RecordPart:
-    """Return a table as a part of a record; ``options``: of its Parquet file."""
+@dataclass(frozen=True)
+class FurtherTable:
+    """A table that only some records have: its file and its entry in record.json have its ``name``.
 
-    def write(directory: FilePath) -> None:
-        frame.to_parquet(directory / f"{name}.parquet", index=False, **options)
+    ``columns``: name and type of each. ``rows``: about how many it has at most in a plan.
+    ``parquet``: options of its file.
+    """
 
-    return RecordPart(name, entry, write)
+    name: str
+    columns: Mapping[str, str]
+    rows: Callable[[Plan], float]
+    parquet: Mapping[str, Any] = field(default_factory=dict)
+
+    def fingerprint(self, frame: pd.DataFrame) -> str:
+        """Return the table's SHA-256, in the format of ``farpath.record.record.fingerprint``."""
+        digest = hashlib.sha256()
+        add_to_hash(digest, self.name, self.columns, frame)
+        return digest.hexdigest()
+
+    def part(self, frame: pd.DataFrame, **entry: Any) -> RecordPart:
+        """Return the table as a part of a record, with further values of its entry."""
+
+        def write(directory: FilePath) -> None:
+            file = directory / f"{self.name}.parquet"
+            frame.to_parquet(file, index=False, **self.parquet)
+
+        return RecordPart(self.name, {"fingerprint": self.fingerprint(frame), **entry}, write)
 
 
 @dataclass(frozen=True)
@@ -119,7 +141,8 @@ class Mechanism:
     run's page.
 
     ``examine``: checks the raw result and returns its parts for the record; raises CheckFailedError
-    if it differs from the plan, and LabFailedError if output is missing or broken.
+    if it differs from the plan, and LabFailedError if output is missing or broken. ``tables``: of
+    its parts.
     """
 
     order: int
@@ -136,3 +159,4 @@ class Mechanism:
     facts: Callable[[Plan], Iterable[Fact]] = lambda _plan: ()
     host_facts: Callable[[Plan], Iterable[Fact]] = lambda _plan: ()
     examine: Callable[[Output], Findings] = lambda _output: Findings()
+    tables: Sequence[FurtherTable] = ()

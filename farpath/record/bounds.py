@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.mechanisms.trace import table as trace_table
-from farpath.mechanisms.traffic import short_flow_table
-from farpath.record import queue_table
-from farpath.spec import trace
-from farpath.spec.arrivals import MOST_SHORT_FLOWS
+from farpath.record.queue_table import further_tables
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
@@ -27,12 +23,9 @@ def most_rows(plan: Plan, table: str) -> int:
         return _most(sent_s / settings.flow_interval_s)
     if table == "ping":
         return _most(duration_s / settings.ping_interval_s)
-    if table == trace_table.NAME:
-        return _most(trace.MOST_TRACE_SAMPLES)
-    if table == short_flow_table.NAME:
-        return _most(MOST_SHORT_FLOWS)
-    queues = len(queue_table.links_of(plan)) if table == queue_table.NAME else 1
-    return _most(queues * duration_s / settings.sample_interval_s)
+    if further := further_tables().get(table):
+        return _most(further.rows(plan))
+    return _most(duration_s / settings.sample_interval_s)
 
 
 def most_program_rows(plan: Plan, programs: Programs) -> dict[str, int]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farpath.base.errors import LabFailedError
-from farpath.base.frames import add_to_hash, typed_frame
+from farpath.base.frames import typed_frame
+from farpath.mechanisms.mechanism import FurtherTable, RecordPart
+from farpath.mechanisms.registry import mechanisms
 from farpath.tools import tc
 from topologies import lay_out
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from farpath.spec.plan import Plan
 
-NAME = "queues"
 #: Sampled values of each queue (``farpath.tools.tc.QueueSample``).
 NUMBERS = ("backlog_bytes", "backlog_packets", "drops", "bytes", "marks")
 COLUMNS = {"link": "str", "t_s": "float", **dict.fromkeys(NUMBERS, "int")}
@@ -36,9 +36,10 @@ class QueueTable:
 
     frame: pd.DataFrame
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the entry of record.json that describes the table."""
-        return {"fingerprint": fingerprint(self.frame)}
+    @property
+    def part(self) -> RecordPart:
+        """The table as a part of a record."""
+        return TABLE.part(self.frame)
 
 
 def links_of(plan: Plan) -> dict[str, str]:
@@ -59,11 +60,18 @@ def links_of(plan: Plan) -> dict[str, str]:
     return {port: ends[port] for port in layout.queues}
 
 
-def fingerprint(frame: pd.DataFrame) -> str:
-    """Return the SHA-256 over the table, in the format of ``farpath.record.record.fingerprint``."""
-    digest = hashlib.sha256()
-    add_to_hash(digest, NAME, COLUMNS, frame)
-    return digest.hexdigest()
+def _rows_in(plan: Plan) -> float:
+    duration_s = plan.schedule.duration_s + plan.grace_s
+    return len(links_of(plan)) * duration_s / plan.settings.sample_interval_s
+
+
+TABLE = FurtherTable("queues", COLUMNS, _rows_in)
+
+
+def further_tables() -> dict[str, FurtherTable]:
+    """Return, by name, the tables that only some records have."""
+    tables = [TABLE, *(table for one in mechanisms() for table in one.tables)]
+    return {table.name: table for table in tables}
 
 
 def from_raw(raw_dir: FilePath, plan: Plan) -> QueueTable | None:

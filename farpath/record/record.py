@@ -26,14 +26,11 @@ from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
 from farpath.mechanisms.capture.files import NAME as CAPTURES
 from farpath.mechanisms.dropper.flow_drops import FlowDrops, flow_drops
 from farpath.mechanisms.mechanism import RecordPart
-from farpath.mechanisms.trace import table as trace_table
-from farpath.mechanisms.traffic import short_flow_table
 from farpath.programs.program import Program
 from farpath.programs.registry import program_of
-from farpath.record import queue_table
 from farpath.record.bounds import most_rows
 from farpath.record.description import write_description
-from farpath.record.queue_table import QueueTable
+from farpath.record.queue_table import further_tables
 from farpath.record.record_directory import RecordDirectory, directories_with, table_file
 from farpath.spec.hosts import SIDES
 from farpath.spec.plan import Plan
@@ -385,7 +382,7 @@ class Record(RecordDirectory):
         Its columns are ``farpath.mechanisms.trace.table.COLUMNS``. Raises CheckFailedError if it is
         not the trace that was stored.
         """
-        return self._further_table(trace_table.NAME, trace_table.COLUMNS, trace_table.fingerprint)
+        return self._further_table("trace")
 
     @cached_property
     def short_flows(self) -> pd.DataFrame | None:
@@ -394,9 +391,7 @@ class Record(RecordDirectory):
         Its columns are ``farpath.mechanisms.traffic.short_flow_table.COLUMNS``. Raises
         CheckFailedError if it is not the table that was stored.
         """
-        return self._further_table(
-            short_flow_table.NAME, short_flow_table.COLUMNS, short_flow_table.fingerprint
-        )
+        return self._further_table("short_flows")
 
     @cached_property
     def queues(self) -> pd.DataFrame | None:
@@ -406,18 +401,16 @@ class Record(RecordDirectory):
         Its columns are ``farpath.record.queue_table.COLUMNS``. Raises CheckFailedError if it is not
         the table that was stored.
         """
-        return self._further_table(queue_table.NAME, queue_table.COLUMNS, queue_table.fingerprint)
+        return self._further_table("queues")
 
-    def _further_table(
-        self, name: str, columns: Mapping[str, str], hash_of: Callable[[pd.DataFrame], str]
-    ) -> pd.DataFrame | None:
+    def _further_table(self, name: str) -> pd.DataFrame | None:
         """Read a table that only some records have, and check it by its own fingerprint."""
         stored = self.data.get(name)
         if stored is None:
             return None
-        file = table_file(self.directory, name)
-        frame = frames.read_frame(file, columns, most_rows(self.plan, name))
-        if hash_of(frame) != stored["fingerprint"]:
+        table, file = further_tables()[name], table_file(self.directory, name)
+        frame = frames.read_frame(file, table.columns, most_rows(self.plan, name))
+        if table.fingerprint(frame) != stored["fingerprint"]:
             raise CheckFailedError(f"{file}: the record was changed; repeat the run")
         return frame
 
@@ -443,14 +436,13 @@ def write_record(
     readback: dict[str, Any],
     warnings: Sequence[str],
     raw_dir: FilePath,
-    queues: QueueTable | None = None,
     parts: Sequence[RecordPart] = (),
     request: Mapping[str, str] | None = None,
 ) -> Record:
     """Write a complete record into a fresh directory, which the caller renames.
 
     ``provenance``: the commit, kernel and tools that made the samples. ``readback``: the
-    settings that the lab read back. ``raw_dir``: the tools' output. ``parts``: those of mechanisms.
+    settings that the lab read back. ``raw_dir``: the tools' output. ``parts``: further ones.
     ``request``: the options of the run as they were typed. Raises BadInputError if ``directory`` is
     not empty.
     """
@@ -470,9 +462,6 @@ def write_record(
     }
     if request is not None:
         data["request"] = dict(request)
-    if queues:
-        queues.frame.to_parquet(table_file(directory, queue_table.NAME), index=False)
-        data[queue_table.NAME] = queues.as_dict()
     for part in parts:
         part.write(directory)
         data[part.name] = part.entry

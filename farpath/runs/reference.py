@@ -25,12 +25,10 @@ from farpath.base.errors import BadInputError
 from farpath.base.files import apply_umask, remove_directory, replace_directory, user_errors
 from farpath.base.locks import fresh_partial, remove_stale_partials
 from farpath.base.project import experiment_folder
-from farpath.mechanisms.trace import table as trace_table
-from farpath.mechanisms.traffic import short_flow_table
 from farpath.planning.experiment import CPU, WHOLE, load_experiment
-from farpath.record import queue_table
 from farpath.record.description import write_description
 from farpath.record.identity import plan_identity
+from farpath.record.queue_table import further_tables
 from farpath.record.record import (
     COLUMNS,
     RECORD_FILE,
@@ -54,8 +52,6 @@ if TYPE_CHECKING:
     from farpath.runs.status import RunStatus
 
 SUMMARY_FILE = "summary.json"
-#: The tables that only some records have, as the entries of record.json that describe them.
-FURTHER_TABLES = (trace_table.NAME, short_flow_table.NAME, queue_table.NAME)
 #: The largest table that only some records have. A record with a larger one is not shipped if its
 #: experiment has measures, which hold its results.
 LARGEST_TABLE_BYTES = 2_000_000
@@ -81,7 +77,7 @@ def write_compact_record(record: Record, target: FilePath, more_provenance: dict
                 column: ENCODINGS[column_type] for column, column_type in columns.items()
             },
         )
-    for name in FURTHER_TABLES:
+    for name in further_tables():
         if name in record.data:
             shutil.copy(record.directory / f"{name}.parquet", target)
     data = {**record.data, "provenance": {**record.data["provenance"], **more_provenance}}
@@ -207,7 +203,7 @@ def _update_summary(job: CampaignJob) -> None:
 def _is_large(state: RunStatus) -> bool:
     """Whether a run's record has a large table beside its samples."""
     assert state.record is not None
-    files = (state.record / f"{name}.parquet" for name in FURTHER_TABLES)
+    files = (state.record / f"{name}.parquet" for name in further_tables())
     return any(file.exists() and file.stat().st_size > LARGEST_TABLE_BYTES for file in files)
 
 

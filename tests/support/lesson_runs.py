@@ -49,10 +49,12 @@ def write_lesson_run(
     )
     raw = record_dir.parent / ".raw"
     raw.mkdir(parents=True, exist_ok=True)
-    parts = () if trace is None else (Trace(_whole(trace, plan), {}, {}).part,)
+    parts = [queues.part] if queues else []
+    if trace is not None:
+        parts.append(Trace(_whole(trace, plan), {}, {}).part)
     made = {"kernel": {"release": "7.2.1"}}
     readback: dict[str, dict[str, str]] = {"before": {}, "after": {}}
-    return write_record(record_dir, plan, samples, made, readback, [], raw, queues, parts)
+    return write_record(record_dir, plan, samples, made, readback, [], raw, parts)
 
 
 def _whole(rows: pd.DataFrame, plan: Plan) -> pd.DataFrame:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import LabFailedError
-from farpath.base.frames import add_to_hash, typed_frame
-from farpath.mechanisms.mechanism import RecordPart, table_part
+from farpath.base.frames import typed_frame
+from farpath.mechanisms.mechanism import FurtherTable, RecordPart
 from farpath.mechanisms.trace import rows as trace_rows
 from farpath.spec import trace
 from farpath.tools import tcp_info
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from farpath.spec.plan import Plan
     from farpath.spec.schedule import Flow
 
-NAME = "trace"
 #: Value in a column for which the kernel has no number yet: no threshold, no RTT, no pacing.
 NONE = -1
 #: enum tcp_ca_state in include/uapi/linux/tcp.h, by number.
@@ -68,12 +66,17 @@ _NONE = {
     "pacing_rate_bps": tcp_info.NO_RATE,
 }
 
-#: Encoding of the Parquet file: most numbers differ little from their predecessors.
-PARQUET: Mapping[str, Any] = {
-    "compression": "zstd",
-    "use_dictionary": ["flow", "ca_state"],
-    "column_encoding": dict.fromkeys(NUMBERS, "DELTA_BINARY_PACKED"),
-}
+TABLE = FurtherTable(
+    "trace",
+    COLUMNS,
+    lambda _plan: trace.MOST_TRACE_SAMPLES,
+    # Most numbers differ little from their predecessors
+    {
+        "compression": "zstd",
+        "use_dictionary": ["flow", "ca_state"],
+        "column_encoding": dict.fromkeys(NUMBERS, "DELTA_BINARY_PACKED"),
+    },
+)
 
 _Columns = dict[str, "npt.NDArray[Any]"]
 
@@ -91,25 +94,10 @@ class Trace:
     ticks: Mapping[str, int]
     asked: Mapping[str, int]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the entry of record.json that describes the table."""
-        return {
-            "fingerprint": fingerprint(self.frame),
-            "ticks": dict(self.ticks),
-            "asked": dict(self.asked),
-        }
-
     @property
     def part(self) -> RecordPart:
         """The table as a part of a record."""
-        return table_part(NAME, self.frame, self.as_dict(), **PARQUET)
-
-
-def fingerprint(frame: pd.DataFrame) -> str:
-    """Return the SHA-256 over a trace, in the format of ``farpath.record.record.fingerprint``."""
-    digest = hashlib.sha256()
-    add_to_hash(digest, NAME, COLUMNS, frame)
-    return digest.hexdigest()
+        return TABLE.part(self.frame, ticks=dict(self.ticks), asked=dict(self.asked))
 
 
 def from_raw(raw_dir: FilePath, plan: Plan) -> Trace | None:

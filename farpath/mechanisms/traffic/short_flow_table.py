@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farpath.base.errors import LabFailedError
-from farpath.base.frames import add_to_hash, typed_frame
-from farpath.mechanisms.mechanism import RecordPart, table_part
-from farpath.spec.arrivals import arrivals
+from farpath.base.frames import typed_frame
+from farpath.mechanisms.mechanism import FurtherTable, RecordPart
+from farpath.spec.arrivals import MOST_SHORT_FLOWS, arrivals
 from farpath.spec.hosts import CLIENT, SERVER
 from farpath.spec.protocol import SHORT_FLOWS_FILE
 from farpath.tools.short_flows import parse_client, parse_server
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from farpath.spec.plan import Plan
 
-NAME = "short_flows"
 COLUMNS = {
     "number": "int",
     "start_s": "float",
@@ -30,6 +28,7 @@ COLUMNS = {
     "completion_s": "float",
     "retransmits": "int",
 }
+TABLE = FurtherTable("short_flows", COLUMNS, lambda _plan: MOST_SHORT_FLOWS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,21 +44,10 @@ class ShortFlowTable:
     frame: pd.DataFrame
     congestion: tuple[str, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the entry of record.json that describes the table."""
-        return {"fingerprint": fingerprint(self.frame), "congestion": list(self.congestion)}
-
     @property
     def part(self) -> RecordPart:
         """The table as a part of a record."""
-        return table_part(NAME, self.frame, self.as_dict())
-
-
-def fingerprint(frame: pd.DataFrame) -> str:
-    """Return the SHA-256 over the table, in the format of ``farpath.record.record.fingerprint``."""
-    digest = hashlib.sha256()
-    add_to_hash(digest, NAME, COLUMNS, frame)
-    return digest.hexdigest()
+        return TABLE.part(self.frame, congestion=list(self.congestion))
 
 
 def from_raw(raw_dir: FilePath, plan: Plan) -> ShortFlowTable | None:

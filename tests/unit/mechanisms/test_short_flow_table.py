@@ -117,7 +117,7 @@ def test_a_record_keeps_its_short_flows_beside_the_fingerprint_of_its_samples(
     loaded = load_record(tmp_path / "with")
     assert loaded.short_flows is not None
     assert (
-        short_flow_table.fingerprint(loaded.short_flows)
+        short_flow_table.TABLE.fingerprint(loaded.short_flows)
         == loaded.data["short_flows"]["fingerprint"]
     )
     table.frame.iloc[1:].to_parquet(tmp_path / "with" / "short_flows.parquet", index=False)

@@ -350,7 +350,7 @@ def test_a_trace_is_read_back_equal_and_is_no_part_of_the_fingerprint(
 ) -> None:
     again = load_record(traced.directory)
     assert again.trace is not None
-    assert trace_table.fingerprint(again.trace) == traced.data["trace"]["fingerprint"]
+    assert trace_table.TABLE.fingerprint(again.trace) == traced.data["trace"]["fingerprint"]
     assert len(again.trace) == 996 + 496
     # Its samples are in the table, and not once more among the raw output
     assert list((traced.directory / "raw").iterdir()) == []
