@@ -135,6 +135,7 @@ class Mechanism:
     schedule is given.
 
     ``check``: raises BadInputError for a plan in which the mechanism has no effect, or a wrong one.
+    ``warnings``: a sentence for each thing about it that the plan's user may not have meant.
     ``memory_bytes``: the most memory that it needs in the guest. ``words``: how its settings differ
     from the usual, for people, and ``path_words`` how it makes a path differ from a plain one.
     ``facts`` and ``host_facts``: what it is in a plan, as rows of the path and of the hosts on the
@@ -152,6 +153,7 @@ class Mechanism:
     stands_for: Callable[[Texts], Texts] = lambda _texts: {}
     texts: Callable[[Plan], Texts] = lambda _plan: {}
     check: Callable[[Plan], None] = lambda _plan: None
+    warnings: Callable[[Plan], Iterable[str]] = lambda _plan: ()
     ends_flows: bool = False
     memory_bytes: Callable[[Plan], int] = lambda _plan: 0
     words: Callable[[Plan], Iterable[str]] = lambda _plan: ()

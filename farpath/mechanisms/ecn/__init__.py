@@ -11,7 +11,8 @@ from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import HOSTS, Option
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism
 from farpath.platforms import platform_of
-from farpath.spec.ecn import MODES, OFF, SYSCTL, agreed_mode, needs_ecn
+from farpath.spec.aqm import Aqm
+from farpath.spec.ecn import MODES, NONE, OFF, REQUESTING, SYSCTL, agreed_mode, needs_ecn
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import ECN_FILE
 from farpath.spec.settings import HOST, VIRTUAL
@@ -85,6 +86,69 @@ def ecn_of_flows(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
     return {"ecn": found}
 
 
+def _unmarked(plan: Plan) -> tuple[str, ...]:
+    """Warn of ECN where the bottleneck marks no packet."""
+    of_ways = plan.network.rated(plan.pairs) if plan.network else ()
+    queues = [step.shaping.queue for step in of_ways] or [plan.path.queue]
+    if any(queue and queue.marks for queue in queues):
+        return ()
+    labels = [stack.label for stack in plan.stacks if needs_ecn(stack.sysctl)]
+    if labels:
+        subject = f"{' and '.join(labels)} {'reacts' if len(labels) == 1 else 'react'}"
+    elif plan.ecn and MODES[plan.ecn].tcp_ecn in REQUESTING:
+        subject = f"end hosts react by ECN={plan.ecn}"
+    elif plan.path.sysctl.get(SYSCTL) in REQUESTING:
+        subject = f"end hosts react by {SYSCTL}"
+    else:
+        return ()
+    queue = "a drop-tail buffer, which only drops"
+    if plan.path.queue:
+        queue = f"{plan.path.queue}, which only drops without ecn"
+    return (f"{subject} to packets marked by ECN, and the bottleneck marks none: it is {queue}",)
+
+
+def _starved_by_marks(plan: Plan) -> tuple[str, ...]:
+    """Warn of classic flows whose packets are marked in one queue with those of a scalable stack.
+
+    A classic stack halves its window for a mark (RFC 3168, 6.1.2), a scalable one takes off the
+    fraction of its packets that were marked (RFC 8257, 3.3), so that the classic flow starves.
+    Queues that give each flow a queue of its own share the rate nevertheless.
+    """
+    queue = plan.path.queue
+    if not queue or not queue.marks or _has_queue_for_each_flow(queue):
+        return ()
+    scalable = [stack.label for stack in plan.stacks if needs_ecn(stack.sysctl)]
+    classic = dict.fromkeys(
+        stack.label
+        for flow in plan.schedule.all_flows
+        if (stack := plan.stack_of(flow)).congestion
+        and not needs_ecn(stack.sysctl)
+        and (not plan.ecn or agreed_mode(plan, flow) != NONE)
+    )
+    if not scalable or not classic:
+        return ()
+    names, others = " and ".join(classic), " and ".join(scalable)
+    several = len(classic) > 1
+    return (
+        f"{names} {'send' if several else 'sends'} packets of ECN (ECT(0)) as {others} does, so "
+        f"{queue.kind} marks both alike: {names} "
+        f"{'halve their windows' if several else 'halves its window'} for a mark, {others} takes "
+        f"off less and gets most of the rate; for the coupled queues of RFC 9332 give "
+        f"QUEUE=dualpi2:any_ect, ECN=passive, and {names} another host than {others}, "
+        f"as in SENDERS=rtt={plan.path.rtt_ms:g}ms",
+    )
+
+
+def _has_queue_for_each_flow(queue: Aqm) -> bool:
+    """Whether flows have queues of their own: fq_codel, fq_pie, and cake unless it is told not to.
+
+    cake's ``flowblind`` has one queue, its words of hosts one for each host (tc-cake(8)).
+    """
+    if queue.kind == "cake":
+        return not queue.parameters.keys() & {"flowblind", "srchost", "dsthost", "hosts"}
+    return queue.kind.startswith("fq_")
+
+
 MECHANISM = Mechanism(
     order=70,
     options={
@@ -105,5 +169,6 @@ MECHANISM = Mechanism(
     check=check_ecn,
     words=lambda plan: [f"ECN {plan.ecn}"] if plan.ecn else [],
     facts=lambda plan: [Fact("ECN", plan.ecn)] if plan.ecn else [],
+    warnings=lambda plan: (*_unmarked(plan), *_starved_by_marks(plan)),
     examine=lambda output: Findings(ecn_of_flows(output.raw_dir, output.plan)),
 )

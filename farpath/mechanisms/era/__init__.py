@@ -21,6 +21,7 @@ from farpath.spec.bus import CLOCKS_HZ, MMRBC_BYTES, Bus
 from farpath.spec.era import MODERN, Era
 from farpath.spec.plan import Plan
 from farpath.spec.processor import BACKLOG_PACKETS, Processor
+from farpath.spec.qdiscs import FqPacing, nic_qdisc
 
 #: Length of a NIC's queue in packets, and of its ring. Linux allows any number; a
 #: longer queue than this would hold more than a second of packets at 1 Gbit/s.
@@ -273,6 +274,23 @@ def _words(plan: Plan) -> list[str]:
     return [] if text == MODERN.name else [f"era {text}"]
 
 
+def _without_card_queue(plan: Plan) -> tuple[str, ...]:
+    """Warn of TCP whose host lacks the queue of its card, since its port spaces packets of UDP."""
+    if plan.era.txqueuelen_packets is None:
+        return ()
+    stacks: dict[str, list[str]] = {}
+    for flow in plan.schedule.all_flows:
+        stack = plan.stack_of(flow)
+        if stack.congestion and isinstance(nic_qdisc(plan, flow.sender), FqPacing):
+            stacks.setdefault(flow.sender, []).append(stack.label)
+    return tuple(
+        f"{' and '.join(dict.fromkeys(labels))} at {host} has no queue of txqueuelen and ring, "
+        "because the host's port spaces packets of UDP: give TCP a host of its own, as in "
+        "SENDERS=rtt=50ms"
+        for host, labels in stacks.items()
+    )
+
+
 MECHANISM = Mechanism(
     order=52,
     options={
@@ -292,6 +310,7 @@ MECHANISM = Mechanism(
     apply=_apply,
     texts=lambda plan: {"era": era_text(plan.era)},
     check=_check,
+    warnings=_without_card_queue,
     words=_words,
     host_facts=lambda plan: [Fact("hosts", f"era {era_text(plan.era)}: {title_of(plan.era.name)}")],
 )
