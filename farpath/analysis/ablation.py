@@ -19,7 +19,7 @@ from typing import Any
 
 from farpath.analysis.agreement import mean_distance, rank_correlation
 from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, ClaimVerdict, judge_all
-from farpath.analysis.claims.paper_rules import RULES
+from farpath.analysis.claims.rules import run_rules
 from farpath.analysis.measures import RecordedRun
 from farpath.analysis.paper_stacks import runs_of
 from farpath.analysis.published import PUBLISHED_PATH, Published
@@ -238,7 +238,7 @@ def decided_at_cern(results: ResultSet) -> dict[str, ClaimVerdict]:
     return {
         verdict.id: verdict
         for verdict in judge_all(results)
-        if verdict.id in RULES and verdict.criteria
+        if verdict.id in run_rules() and verdict.criteria
     }
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 from farpath.analysis.claims.claim import Claim, claims
-from farpath.analysis.claims.paper_rules import RULES, Rule
-from farpath.analysis.claims.rules import Criteria, MeasureRule, measure_rules
+from farpath.analysis.claims.rules import Criteria, MeasureRule, RunRule, measure_rules, run_rules
 from farpath.analysis.claims.verdict import (
     FAILS,
     HOLDS,
@@ -16,7 +15,7 @@ from farpath.analysis.claims.verdict import (
     CriterionResult,
     state_of,
 )
-from farpath.analysis.claims.view import MissingRunsError, ResultView
+from farpath.analysis.claims.view import MissingRunsError
 from farpath.analysis.measures import Measure
 from farpath.analysis.results import ResultSet
 from farpath.base.project import EXPERIMENTS
@@ -39,11 +38,12 @@ def judge(claim: Claim, campaign: ResultSet, experiments: FilePath = EXPERIMENTS
     """
     if claim.undecidable:
         return ClaimVerdict(claim, UNDECIDED, f"cannot be decided by this lab: {claim.undecidable}")
-    rule, companion = RULES.get(claim.id), measure_rules(experiments).get(claim.id)
+    rule = run_rules(experiments).get(claim.id)
+    companion = measure_rules(experiments).get(claim.id)
     measures = campaign.measures
     try:
         if rule is not None:
-            criteria, by_seed = rule(ResultView(campaign)), _by_seed(rule, campaign)
+            criteria, by_seed = rule(campaign), _by_seed(rule, campaign)
         elif companion is not None and measures:
             criteria, by_seed = companion(measures), _companion_by_seed(companion, measures)
         else:
@@ -59,12 +59,12 @@ def judge(claim: Claim, campaign: ResultSet, experiments: FilePath = EXPERIMENTS
     return ClaimVerdict(claim, state, reason, results, states, criteria.remarks, claim.fitted)
 
 
-def _by_seed(rule: Rule, campaign: ResultSet) -> dict[int, Criteria]:
+def _by_seed(rule: RunRule, campaign: ResultSet) -> dict[int, Criteria]:
     """Evaluate a rule for each seed that has all runs that the rule needs."""
     criteria = {}
     for seed in sorted({run.seed for run in (*campaign.runs, *campaign.cpu_runs)}):
         try:
-            criteria[seed] = rule(ResultView(campaign, seed))
+            criteria[seed] = rule(campaign, seed)
         except MissingRunsError:
             continue
     return criteria

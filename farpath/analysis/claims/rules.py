@@ -1,6 +1,7 @@
-"""The parts of a rule by which the measures of an experiment decide a claim.
+"""The parts of a rule by which the measures or the runs of an experiment decide a claim.
 
-The analysis.py of an experiment's folder has such rules by the ids of their claims, as ``CLAIMS``.
+The analysis.py of an experiment's folder has such rules by the ids of their claims: as ``CLAIMS``
+those by measures, as ``RUN_CLAIMS`` those by runs.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path as FilePath
+from typing import Any, Protocol
 
 from farpath.analysis.claims.verdict import Condition
 from farpath.analysis.claims.view import MissingRunsError
 from farpath.analysis.measures import Measure, select_measures
+from farpath.analysis.results import ResultSet
 from farpath.base.experiment_modules import ANALYSIS, experiment_module
 from farpath.base.project import EXPERIMENTS
 from farpath.planning.experiment import experiment_names
@@ -37,24 +40,40 @@ class Criteria:
 MeasureRule = Callable[[Sequence[Measure]], Criteria]
 
 
+class RunRule(Protocol):
+    """A rule that judges a claim by runs: by all of them, or by those of one seed."""
+
+    def __call__(self, results: ResultSet, seed: int | None = None) -> Criteria:
+        """Return the criteria; raise MissingRunsError naming the runs that are missing."""
+
+
 @cache
 def measure_rules(experiments: FilePath = EXPERIMENTS) -> Mapping[str, MeasureRule]:
     """Return the rules of all claims that measures of the experiments in a folder decide, by id."""
-    by_experiment = _by_experiment(experiments).values()
-    return {id_: rule for rules in by_experiment for id_, rule in rules.items()}
+    return _joined(_by_experiment(experiments, "CLAIMS"))
 
 
 @cache
-def _by_experiment(experiments: FilePath) -> Mapping[str, Mapping[str, MeasureRule]]:
+def run_rules(experiments: FilePath = EXPERIMENTS) -> Mapping[str, RunRule]:
+    """Return the rules of all claims that runs themselves decide, by id."""
+    return _joined(_by_experiment(experiments, "RUN_CLAIMS"))
+
+
+def _joined(by_experiment: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {id_: rule for rules in by_experiment.values() for id_, rule in rules.items()}
+
+
+@cache
+def _by_experiment(experiments: FilePath, name: str) -> Mapping[str, Mapping[str, Any]]:
     return {
-        name: getattr(experiment_module(name, ANALYSIS, experiments), "CLAIMS", {})
-        for name in experiment_names(experiments)
+        experiment: getattr(experiment_module(experiment, ANALYSIS, experiments), name, {})
+        for experiment in experiment_names(experiments)
     }
 
 
 def claims_of(experiment: str, experiments: FilePath = EXPERIMENTS) -> tuple[str, ...]:
     """Return the ids of the claims that an experiment's measures decide, if any."""
-    return tuple(_by_experiment(experiments).get(experiment, ()))
+    return tuple(_by_experiment(experiments, "CLAIMS").get(experiment, ()))
 
 
 def matching(

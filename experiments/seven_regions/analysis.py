@@ -1,7 +1,7 @@
 """Rules that evaluate the claims about the seven-region test.
 
-Each rule is one pure function, registered under its claim's id. Thresholds are those of
-``claims.toml``. Where the words of a claim leave its reading open, the function says which
+Each rule is one pure function, entered in ``RUN_CLAIMS`` under its claim's id. Thresholds are
+those of ``claims.toml``. Where the words of a claim leave its reading open, the function says which
 reading it takes and why.
 """
 
@@ -10,10 +10,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Collection, Mapping
 
-from farpath.analysis.claims.rules import Criteria
+from farpath.analysis.claims.rules import Criteria, RunRule
 from farpath.analysis.claims.verdict import Condition, within
 from farpath.analysis.claims.view import ResultView, mean_mbps_of_regions, over_regions, region
 from farpath.analysis.paper_stacks import UDT, paper_names
+from farpath.analysis.results import ResultSet
 from farpath.metrics.run import Summary
 
 CALTECH, UFL, CERN = "caltech", "ufl", "cern"
@@ -27,15 +28,18 @@ SLOW_TO_RECOVER = ("Reno", "HSTCP", "HSTCP-LP")
 OTHERS_RTT_STD_MS = (29.6, 44.4)
 
 Rule = Callable[[ResultView], Criteria]
-#: The rules of all claims that runs of the seven regions can decide.
-RULES: dict[str, Rule] = {}
+#: The rules of all claims that these runs can decide.
+RUN_CLAIMS: dict[str, RunRule] = {}
 
 
 def _decides(claim_id: str) -> Callable[[Rule], Rule]:
-    """Enter the decorated function in ``RULES``."""
+    """Enter the decorated function in ``RUN_CLAIMS``."""
 
     def enter(rule: Rule) -> Rule:
-        RULES[claim_id] = rule
+        def of_results(results: ResultSet, seed: int | None = None) -> Criteria:
+            return rule(ResultView(results, seed))
+
+        RUN_CLAIMS[claim_id] = of_results
         return rule
 
     return enter
