@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path as FilePath
+from types import ModuleType
 
 from farpath.analysis.measures import MEASURES_FILE, Measure, RecordedRun, read_measures
-from farpath.base.experiment_modules import ANALYSIS, experiment_module
+from farpath.base.experiment_modules import ANALYSIS, RESULTS, experiment_module
 from farpath.base.project import EXPERIMENTS, experiment_folder
-from farpath.planning.experiment import Experiment, combined_in, experiment_names, load_experiment
+from farpath.planning.experiment import combined_in, experiment_names, load_experiment
 
 
 def has_measures(name: str, experiments: FilePath = EXPERIMENTS) -> bool:
@@ -34,12 +35,16 @@ def campaign_command(name: str, which: str = "", experiments: FilePath = EXPERIM
     return " ".join([*words, *(["QEMU=1"] if on_host else [])])
 
 
-def is_ablation(experiment: Experiment, experiments: FilePath = EXPERIMENTS) -> bool:
-    """Whether an experiment's mechanisms are compared by their results in the paper's test.
+def results_module(name: str, experiments: FilePath = EXPERIMENTS) -> ModuleType | None:
+    """Return the results.py of an experiment's folder; None if the folder has no such file.
 
-    An experiment may also have mechanisms and measures of its own.
+    The results of its runs are one object, which is kept in a file of the folder, ``FILE``.
+    ``of_runs(experiment, recorded_runs)`` makes it, ``extended(earlier, experiment, runs,
+    recorded_runs)`` adds runs to an earlier one, and its ``runs`` are all of them. ``write(results,
+    file)`` and ``read(file)`` keep it. ``tables(results)`` and ``figures(results)``, which yields
+    each figure with its file's stem, show it.
     """
-    return bool(experiment.mechanisms) and not has_measures(experiment.name, experiments)
+    return experiment_module(name, RESULTS, experiments)
 
 
 def measures_of(

@@ -11,8 +11,9 @@ from types import ModuleType
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS, experiment_folder
 
-#: The modules that a folder may have: ``measures`` of runs and rules of claims, and ``figures``.
-ANALYSIS, FIGURE = "analysis", "figure"
+#: The modules that a folder may have: ``measures`` of runs and rules of claims; ``figures``; and
+#: results, if those are the summaries of all runs in one file in place of measures.
+ANALYSIS, FIGURE, RESULTS = "analysis", "figure", "results"
 
 
 def experiment_module(

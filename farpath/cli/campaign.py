@@ -182,29 +182,30 @@ def _conduct(job: CampaignJob, qemu: bool, report_dir: FilePath | None) -> None:
 
 def _report_parts(job: CampaignJob) -> tuple[str, ...]:
     """Return the parts of a job's report, each a file or a directory."""
-    from farpath.analysis.analyses import has_measures, is_ablation
-    from farpath.report import ablation, study
+    from farpath.analysis.analyses import has_measures, results_module
+    from farpath.report import run_summaries, study
 
-    if is_ablation(job.experiment, job.experiments):
-        return ablation.PARTS
+    if results := results_module(job.experiment.name, job.experiments):
+        return run_summaries.parts(results)
     if all(has_measures(name, job.experiments) for name in job.experiment.parts):
         return study.PARTS
     return () if job.on_host else job.parts
 
 
 def _write_report(job: CampaignJob, report_dir: FilePath) -> None:
-    """Write the report, and print that of a companion experiment or of an ablation."""
-    from farpath.report import ablation, study
+    """Write the report, and print it if it is of measures or of summaries in one file."""
+    from farpath.analysis.analyses import results_module
+    from farpath.report import run_summaries, study
     from farpath.report.records import write_records_report
+    from farpath.runs.status import recorded_runs
 
-    parts = _report_parts(job)
-    if parts == ablation.PARTS:
+    if results := results_module(job.experiment.name, job.experiments):
         # Also those mechanisms that an earlier call made
         whole = job.of_all_mechanisms()
-        result = ablation.ablation_of(whole.experiment, whole.states())
-        ablation.write_report(result, report_dir)
-        print(ablation.report_text(result))
-    elif parts == study.PARTS:
+        of_runs = results.of_runs(whole.experiment, recorded_runs(whole.states()))
+        run_summaries.write_report(results, of_runs, report_dir)
+        print(run_summaries.report_text(results, of_runs))
+    elif _report_parts(job) == study.PARTS:
         recorded = [state for state in job.states() if state.record is not None]
         report = study.report_of(recorded, job.experiments, job.experiment.parts)
         study.write_report(report, report_dir)

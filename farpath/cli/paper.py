@@ -166,18 +166,18 @@ def print_left_out(problems: Iterable[str]) -> None:
 
 
 def _companion_tables(name: str, measures: FilePath | None) -> Sequence[Table]:
-    from farpath.analysis.ablation import ABLATION_FILE, read_ablation
-    from farpath.analysis.analyses import campaign_command, is_ablation, shipped_measures
+    from farpath.analysis.analyses import campaign_command, results_module, shipped_measures
     from farpath.analysis.measures import read_measures
     from farpath.base.project import EXPERIMENTS, experiment_folder
     from farpath.planning.experiment import load_experiment
     from farpath.report.study import experiment_titles
-    from farpath.report.tables.ablation import ablation_tables
     from farpath.report.tables.studies import study_tables
 
     experiment = load_experiment(name)
-    if is_ablation(experiment):
-        return ablation_tables(read_ablation(measures or experiment_folder(name) / ABLATION_FILE))
+    if results := results_module(experiment.name):
+        file = measures or experiment_folder(name) / results.FILE
+        tables: Sequence[Table] = results.tables(results.read(file))
+        return tables
     parts = experiment.parts
     all_measures = shipped_measures() if measures is None else read_measures(measures)
     chosen = sorted(

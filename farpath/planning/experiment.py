@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 #: The experiment of the paper.
 PAPER = "seven-regions"
-#: The experiment that changes one mechanism of the hosts or the path at a time.
-ABLATION = "ablation"
 FILE = "experiment.toml"
 #: Directory of an experiment's own path files, in its folder.
 OWN_PATHS = "paths"

@@ -10,16 +10,10 @@ import dataclasses
 import shutil
 from collections.abc import Sequence
 from pathlib import Path as FilePath
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.ablation import (
-    ABLATION_FILE,
-    ablation_of,
-    extended,
-    read_ablation,
-    write_ablation,
-)
-from farpath.analysis.analyses import has_measures, is_ablation, measures_of
+from farpath.analysis.analyses import has_measures, measures_of, results_module
 from farpath.analysis.measures import MEASURES_FILE, write_measures
 from farpath.base.errors import BadInputError
 from farpath.base.files import apply_umask, remove_directory, replace_directory, user_errors
@@ -96,8 +90,8 @@ def publish(job: CampaignJob) -> list[str]:
             problem=f"none of {len(states)} runs has a record",
             remedy="run 'farpath campaign', then this again",
         )
-    if is_ablation(job.experiment, job.experiments):
-        return _publish_ablation(job, states)
+    if results := results_module(job.experiment.name, job.experiments):
+        return _publish_summaries(job, states, results)
     if job.experiment.parts == (job.experiment.name,):
         return _publish_experiment(job, states)
     lines = []
@@ -150,28 +144,30 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
     return lines
 
 
-def _publish_ablation(job: CampaignJob, states: Sequence[RunStatus]) -> list[str]:
-    """Write the summaries of an ablation into its folder; its many records are not shipped.
+def _publish_summaries(
+    job: CampaignJob, states: Sequence[RunStatus], results: ModuleType
+) -> list[str]:
+    """Write the summaries of all runs into the experiment's folder; no records are shipped.
 
     Those of runs that have no record here, and had one before, are kept. Raises BadInputError if a
     summary that is there would be lost.
     """
-    file = experiment_folder(job.experiment.name, job.experiments) / ABLATION_FILE
+    file = experiment_folder(job.experiment.name, job.experiments) / results.FILE
     recorded = recorded_runs(states)
     if file.is_file():
         try:
             runs = [state.run for state in states]
-            ablation = extended(read_ablation(file), job.experiment, runs, recorded)
+            of_runs = results.extended(results.read(file), job.experiment, runs, recorded)
         except BadInputError as error:
             raise BadInputError(
                 problem=f"{file}: {error.message}, and would be lost: make the experiment's "
                 "runs as they were, or remove the file first"
             ) from error
     else:
-        ablation = ablation_of(job.experiment, recorded)
+        of_runs = results.of_runs(job.experiment, recorded)
     with user_errors(file):
-        write_ablation(ablation, file)
-    kept, missing = len(ablation.runs) - len(recorded), len(states) - len(ablation.runs)
+        results.write(of_runs, file)
+    kept, missing = len(of_runs.runs) - len(recorded), len(states) - len(of_runs.runs)
     lines = [f"summaries of {len(recorded)} runs written to {file}"]
     lines += [f"{kept} that were there are kept"] if kept else []
     return [*lines, f"{missing} runs have none yet"] if missing else lines

@@ -7,13 +7,13 @@ import re
 import shutil
 from pathlib import Path as FilePath
 
-from farpath.analysis.ablation import ABLATION_FILE, write_ablation
+from experiments.ablation.analysis import ABLATION, ABLATION_FILE, write_ablation
 from farpath.analysis.claims.rules import claims_of
 from farpath.analysis.measures import MEASURES_FILE
 from farpath.base.project import PROJECT, experiment_folder
 from farpath.notebook.paper_records import SHIPPED
 from farpath.notebook.study_records import experiment_to_show
-from farpath.planning.experiment import ABLATION, PAPER, QUICK, load_experiment
+from farpath.planning.experiment import PAPER, QUICK, load_experiment
 from farpath.record.record import records_in
 from farpath.report.figures.experiments import figures
 from farpath.runs.status import shipped_records

@@ -10,10 +10,9 @@ from statistics import median
 
 import pytest
 
-from farpath.analysis.ablation import ABLATION_FILE
+from experiments.ablation.analysis import ABLATION, ABLATION_FILE
 from farpath.analysis.analyses import shipped_measures
 from farpath.base.project import PROJECT, experiment_folder
-from farpath.planning.experiment import ABLATION
 from tests.support.command_line import Farpath
 
 README = PROJECT / "README.md"

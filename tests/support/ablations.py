@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from farpath.analysis.ablation import Ablation, AblationRun, options_of
+from experiments.ablation.analysis import ABLATION, Ablation, AblationRun, options_of
 from farpath.metrics.run import Summary
 from farpath.planning.experiment import (
-    ABLATION,
     WHOLE,
     Experiment,
     WantedRun,

@@ -10,9 +10,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from experiments.ablation.analysis import write_ablation
 from experiments.mtu_bias.analysis import RATIO
 from experiments.rtt_bias.analysis import EXPERIMENT as RTT_BIAS
-from farpath.analysis.ablation import write_ablation
 from farpath.analysis.measures import Measure, write_measures
 from farpath.analysis.results import read_figures, result_set_of, write_figures
 from farpath.base import project

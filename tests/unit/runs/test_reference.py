@@ -8,10 +8,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.ablation import ABLATION_FILE, read_ablation
+from experiments.ablation.analysis import ABLATION, ABLATION_FILE, read_ablation
 from farpath.base.errors import BadInputError
 from farpath.planning.experiment import (
-    ABLATION,
     CPU,
     PAPER,
     QUICK,
@@ -51,6 +50,8 @@ def test_of_an_ablation_the_summaries_are_shipped_and_not_the_records(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = load_experiment(ABLATION).runs(QUICK)[:2]
+    (tmp_path / ABLATION).mkdir()
+    (tmp_path / ABLATION / "results.py").write_text("from experiments.ablation.results import *\n")
     made = [
         write_seven_regions(
             tmp_path / "records" / str(index), run.plan.stacks[0].label, path=run.plan.path
@@ -67,7 +68,7 @@ def test_of_an_ablation_the_summaries_are_shipped_and_not_the_records(
     file = tmp_path / ABLATION / ABLATION_FILE
     assert publish(job) == [f"summaries of 2 runs written to {file}", "1 runs have none yet"]
     assert len(read_ablation(file).runs) == 2
-    assert [each.name for each in file.parent.iterdir()] == [ABLATION_FILE]
+    assert {each.name for each in file.parent.glob("[!_]*")} == {ABLATION_FILE, "results.py"}
 
     # The runs made now are added to those of before
     new = RunStatus(load_experiment(ABLATION).runs(QUICK)[2], "new", made[0].directory)

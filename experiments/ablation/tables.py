@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from farpath.analysis.ablation import BASE, QUANTITIES, Ablation, Quantity, Score
 from farpath.analysis.paper_stacks import paper_names
 from farpath.analysis.published import PUBLISHED_PATH, all_published
 from farpath.metrics.column import NOTHING, Value, number
 from farpath.metrics.estimate import Estimate
 from farpath.report.table import Table, with_interval
+
+from .analysis import BASE, QUANTITIES, Ablation, Quantity, Score
 
 PUBLISHED_ROW = "published"
 #: What stands for the results of runs that are the base's own.

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.analysis.ablation import ABLATION_FILE, Ablation, read_ablation
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS, experiment_folder
-from farpath.planning.experiment import ABLATION
 from farpath.report.table import Table
-from farpath.report.tables.ablation import ablation_tables, scope
+
+from .analysis import ABLATION, ABLATION_FILE, Ablation, read_ablation
+from .tables import ablation_tables, scope
 
 #: The reports below results/<experiment> in the order in which they are taken, with their commands.
 #: One of regions of another length has that behind its name.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from farpath.analysis.ablation import ALL, BASE, MEAN, STABILITY, Ablation, Quantity
 from farpath.analysis.paper_stacks import paper_names
 from farpath.analysis.published import all_published
 from farpath.report.figures.marks import style_of
 from farpath.report.figures.style import QUIET, RULE, print_style
-from farpath.report.tables.ablation import scope
+
+from .analysis import ALL, BASE, MEAN, STABILITY, Ablation, Quantity
+from .tables import scope
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

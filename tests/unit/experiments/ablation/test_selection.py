@@ -6,10 +6,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.ablation import ABLATION_FILE, write_ablation
+from experiments.ablation.analysis import ABLATION, ABLATION_FILE, write_ablation
+from experiments.ablation.selection import ablation_to_show
 from farpath.base.errors import BadInputError
-from farpath.notebook.ablation_records import ablation_to_show
-from farpath.planning.experiment import ABLATION, QUICK
+from farpath.planning.experiment import QUICK
 from tests.support.ablations import ablation_of
 
 

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from farpath.analysis.ablation import Ablation
-from farpath.planning.experiment import ABLATION, load_experiment
-from farpath.report.figures.ablation import draw_ablation
+from experiments.ablation.analysis import ABLATION, Ablation
+from experiments.ablation.drawing import draw_ablation
+from farpath.planning.experiment import load_experiment
 from tests.support.ablations import ablation_of, halved
 from tests.support.curves import xs, ys
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from farpath.analysis.ablation import Ablation
-from farpath.planning.experiment import ABLATION, QUICK, ExperimentPart, load_experiment
+from experiments.ablation.analysis import ABLATION, Ablation
+from experiments.ablation.tables import ablation_tables
+from farpath.planning.experiment import QUICK, ExperimentPart, load_experiment
 from farpath.report.table import TEXT_COLUMNS, Table, as_csv, as_text
-from farpath.report.tables.ablation import ablation_tables
 from tests.support.ablations import ablation_of, halved
 
 

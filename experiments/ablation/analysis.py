@@ -39,6 +39,8 @@ from farpath.metrics.run import Summary
 from farpath.planning.experiment import Experiment, WantedRun, stack_name
 from farpath.programs.catalog import split_text
 
+#: The name of the experiment.
+ABLATION = "ablation"
 #: The mechanism that all others are compared with.
 BASE = "base"
 #: The file in an experiment's folder, and in a report, that holds an ablation.

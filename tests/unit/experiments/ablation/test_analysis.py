@@ -8,7 +8,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.ablation import (
+from experiments.ablation.analysis import (
+    ABLATION,
     BASE,
     FAIRNESS,
     MEAN,
@@ -26,7 +27,7 @@ from farpath.analysis.measures import RecordedRun
 from farpath.analysis.results import result_set_of
 from farpath.base.errors import BadInputError
 from farpath.metrics.run import Summary
-from farpath.planning.experiment import ABLATION, QUICK, WantedRun, load_experiment
+from farpath.planning.experiment import QUICK, WantedRun, load_experiment
 from tests.support import ablations
 from tests.support.campaigns import published_campaign, write_seven_regions
 
