@@ -6,10 +6,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from experiments.ablation.analysis import ABLATION
 from farpath.analysis.published import PUBLISHED_PATH
 from farpath.base.errors import BadInputError
 from farpath.planning.experiment import (
-    ABLATION,
     FILE,
     PAPER,
     QUICK,
