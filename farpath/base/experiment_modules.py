@@ -12,8 +12,9 @@ from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS, experiment_folder
 
 #: The modules that a folder may have: ``measures`` of runs and rules of claims; ``figures``; and
-#: results, if those are the summaries of all runs in one file in place of measures.
-ANALYSIS, FIGURE, RESULTS = "analysis", "figure", "results"
+#: results, if those are the summaries of all runs in one file in place of measures; and a view of
+#: records, if tables, figures and sites show them in another form than plain runs.
+ANALYSIS, FIGURE, RESULTS, VIEW = "analysis", "figure", "results", "view"
 
 
 def experiment_module(

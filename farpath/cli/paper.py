@@ -139,13 +139,12 @@ def _tables(
     from farpath.analysis.record_set import load_record_set
     from farpath.base.project import PROJECT
     from farpath.planning.experiment import load_experiment
-    from farpath.report.site.view import view_for
-    from farpath.report.tables.agreement import all_tables, parse_paper_stacks
+    from farpath.report.site.view import study_module, view_for
 
     stacks = tuple(text for text in (held_out or "").split(",") if text)
     if records is not None and not records.is_file():
         loaded = load_record_set(records, view, cpu_records)
-        record_view = view_for(loaded, parse_paper_stacks(stacks))
+        record_view = view_for(loaded, stacks)
         print_left_out(loaded.problems)
         print_warnings(record_view.remarks)
         return record_view.tables(path)
@@ -156,7 +155,8 @@ def _tables(
     campaign = _campaign(records, cpu_records)
     if held_out is None and records is None:
         stacks = load_experiment(PAPER, PROJECT / "experiments").held_out
-    return all_tables(campaign, path, parse_paper_stacks(stacks))
+    tables: Sequence[Table] = study_module().tables_of(campaign, path, stacks)
+    return tables
 
 
 def print_left_out(problems: Iterable[str]) -> None:

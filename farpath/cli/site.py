@@ -78,9 +78,8 @@ def _build_site(
     records: FilePath, out: FilePath, cpu_records: FilePath | None, held_out: str, view: str | None
 ) -> None:
     from farpath.report.site.build import build_site
-    from farpath.report.tables.agreement import parse_paper_stacks
 
-    held_out_stacks = parse_paper_stacks([text for text in held_out.split(",") if text])
+    held_out_stacks = [text for text in held_out.split(",") if text]
     built = build_site(records, out, _print_progress, cpu_records, held_out_stacks, view)
     if sys.stderr.isatty():
         print(file=sys.stderr)

@@ -21,7 +21,6 @@ from farpath.planning.experiment import CPU
 from farpath.report.report import Report, table_files
 from farpath.report.site.build import build_site
 from farpath.report.site.view import view_for
-from farpath.report.tables.agreement import parse_paper_stacks
 from farpath.runs.job import PARTS, CampaignJob
 from farpath.runs.status import gather
 
@@ -74,7 +73,7 @@ def write_records_report(job: CampaignJob, report: FilePath) -> None:
     records = report / GATHERED_PARTS[0]
     gather(job.states(), records)
     cpu_records = _gathered_cpu(job, report / GATHERED_PARTS[1])
-    held_out = parse_paper_stacks(job.experiment.held_out) if job.is_study else ()
+    held_out = job.experiment.held_out if job.is_study else ()
     view = view_for(load_record_set(records, None, cpu_records), held_out)
     texts = table_files(view.tables())
     texts |= dict(_claims(records, cpu_records)) if job.is_study else {}

@@ -15,7 +15,6 @@ from farpath.report.figures.runs import CAPTION, OVERVIEW, write_figures, write_
 from farpath.report.figures.stack_colours import look_of
 from farpath.report.html.render import render
 from farpath.report.html.run_page import NavLink, NavLinks
-from farpath.report.site.matrix import provenance_groups, provenance_of
 from farpath.report.site.pages import (
     ASSETS_DIR,
     FIGURES_DIR,
@@ -24,6 +23,7 @@ from farpath.report.site.pages import (
     TO_INDEX,
     file_names,
 )
+from farpath.report.site.provenance import provenance_groups, provenance_of
 from farpath.report.site.thumbnail import HEIGHT, WIDTH, Area
 from farpath.report.table import SUFFIXES, Table, file_name
 from farpath.report.tables.runs import NOTE, run_tables

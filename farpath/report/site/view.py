@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path as FilePath
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 from farpath.analysis.record_set import STUDY, RecordSet
 from farpath.base.errors import BadInputError
+from farpath.base.experiment_modules import VIEW, experiment_module
+from farpath.base.project import EXPERIMENTS
+from farpath.planning.experiment import experiment_names
 
 if TYPE_CHECKING:
     from farpath.analysis.results import RunSummary
@@ -50,16 +54,27 @@ class View(Protocol):
         """Return the index of a site as HTML."""
 
 
+def study_module(experiments: FilePath = EXPERIMENTS) -> ModuleType:
+    """Return the view.py of the first experiment that has one.
+
+    ``view_of(records, held_out)`` is the view of a set of its records, ``tables_of(results, path,
+    held_out)`` the tables of results alone.
+    """
+    modules = (experiment_module(name, VIEW, experiments) for name in experiment_names(experiments))
+    return next(module for module in modules if module is not None)
+
+
 def view_for(records: RecordSet, held_out: Collection[str] = ()) -> View:
     """Return the view of a record set: the study's, which marks held-out stacks, or the runs'.
 
-    Raises BadInputError if stacks are held out of a set that is not the study's.
+    ``held_out``: stacks as typed. Raises BadInputError if stacks are held out of a set that is not
+    the study's.
     """
     from farpath.report.site.runs import RunsView
-    from farpath.report.site.study import StudyView
 
     if records.view == STUDY:
-        return StudyView(records, held_out)
+        view: View = study_module().view_of(records, held_out)
+        return view
     if held_out:
         raise BadInputError(
             option="held_out",

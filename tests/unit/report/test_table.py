@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.seven_regions.agreement import all_tables
 from farpath.metrics.column import given as column_of
 from farpath.report import table as formats
 from farpath.report.table import Table
-from farpath.report.tables.agreement import all_tables
 from tests.support.campaigns import published_campaign
 
 PRINTABLE = st.text(string.printable.replace("\r", "").replace("\n", ""), max_size=12)

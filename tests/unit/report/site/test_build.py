@@ -10,9 +10,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from experiments.seven_regions import view as study
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.record.record import RECORD_FILE
-from farpath.report.site import build, runs, study
+from farpath.report.site import build, runs
 from farpath.report.site.build import build_site
 from tests.support.campaigns import write_named, write_seven_regions
 

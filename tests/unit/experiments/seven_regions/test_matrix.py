@@ -1,11 +1,14 @@
-"""The matrix of the results site: cells and marks."""
+"""The matrix of the results site: rows, columns, cells, marks and links."""
 
 from __future__ import annotations
 
 import dataclasses
 
+from experiments.seven_regions import matrix as matrices
+from experiments.seven_regions.matrix import matrix
+from farpath.analysis.results import result_set_of
 from farpath.report.site import pages
-from farpath.report.site.matrix import matrix, provenance_groups
+from farpath.report.site.provenance import provenance_groups
 from farpath.report.site.thumbnail import Area
 from tests.support import campaigns
 
@@ -35,3 +38,22 @@ def test_a_cell_shows_means_over_seeds_beside_the_papers_figures() -> None:
     elsewhere = table[2].cells[0]
     assert elsewhere is not None
     assert elsewhere.printed == ""
+
+
+def test_another_stack_and_path_stand_below_and_beside_the_papers() -> None:
+    other = campaigns.run_of("Reno", "rtt-10ms", stack="cubic")
+    campaign = result_set_of([*campaigns.published_campaign().runs, other])
+    assert matrices.columns(campaign) == ("caltech", "ufl", "cern", "rtt-10ms")
+    assert matrices.rows(campaign)[-1] == ("cubic", "cubic")
+    assert len(matrices.rows(campaign)) == 10
+
+
+def test_a_run_leads_to_its_seeds_its_stack_elsewhere_and_its_paths_other_stacks() -> None:
+    campaign = campaigns.published_campaign()
+    run = campaign.of("ufl", "htcp_2004")[1]
+    groups = dict(matrices.links_of(run, campaign, pages.file_names(campaign)).groups)
+    assert [link.text for link in groups["seed"]] == ["1", "2", "3"]
+    assert [link.text for link in groups["path"]] == ["Caltech", "UFL", "CERN"]
+    assert len(groups["stack"]) == 9
+    assert all("seed2" in link.href for name in ("path", "stack") for link in groups[name])
+    assert all(sum(link.here for link in links) == 1 for links in groups.values())

@@ -1,23 +1,23 @@
-"""The matrix of stacks against paths, each cell with the results of its runs."""
+"""The matrix of stacks against paths, each cell with its runs' results, and links between runs."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from farpath.analysis.paper_stacks import labels_by_paper_name, paper_names
 from farpath.analysis.published import published
 from farpath.analysis.results import ResultSet, RunSummary
 from farpath.metrics.column import NOTHING, RUN
 from farpath.metrics.estimate import estimate_over_seeds
-from farpath.report.html.run_page import NavLink
-from farpath.report.site.pages import RUNS_DIR, columns, path_label, rows
+from farpath.report.html.run_page import NavLink, NavLinks
+from farpath.report.site.pages import RUNS_DIR, TO_INDEX
 from farpath.report.site.thumbnail import Area
 
-#: Runs with the most common provenance have no mark, the others these.
-MARKS = "abcdefghijklmnopqrstuvwxyz"
+#: The three paths of the paper and their names, the shortest first as on the testbed's page.
+PATH_NAMES = {"caltech": "Caltech", "ufl": "UFL", "cern": "CERN"}
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,26 @@ class Row:
     cells: tuple[Cell | None, ...]
 
 
-@dataclass(frozen=True)
-class ProvenanceGroup:
-    """Runs of one provenance: a mark, empty for the largest group, and the provenance by name."""
+def path_label(path: str) -> str:
+    """Return a path's name for people."""
+    return PATH_NAMES.get(path, path)
 
-    mark: str
-    runs: int
-    parts: Mapping[str, str]
+
+def rows(campaign: ResultSet) -> tuple[tuple[str, str], ...]:
+    """Return every stack to show and its label, the paper's nine first.
+
+    The label is empty for one of the paper's stacks that was not run.
+    """
+    labels = labels_by_paper_name(campaign)
+    paper_rows = tuple((name, labels.get(name, "")) for name in paper_names())
+    others = (stack for stack in campaign.stacks if stack not in labels.values())
+    return (*paper_rows, *((stack, stack) for stack in others))
+
+
+def columns(campaign: ResultSet) -> tuple[str, ...]:
+    """Return every path to show, the paper's three first."""
+    others = (path for path in campaign.paths if path not in PATH_NAMES)
+    return (*PATH_NAMES, *others)
 
 
 def column_heads(campaign: ResultSet) -> tuple[Column, ...]:
@@ -75,40 +88,6 @@ def column_heads(campaign: ResultSet) -> tuple[Column, ...]:
         )
         for path in columns(campaign)
     )
-
-
-def provenance_of(run: RunSummary) -> tuple[tuple[str, str], ...]:
-    """Return the provenance of a run, apart from its plan."""
-    return (
-        ("kernel", run.kernel),
-        ("kernel's build and packages", run.lab[:12]),
-        ("farpath's code", run.code[:12]),
-    )
-
-
-def _parts(run: RunSummary) -> tuple[tuple[str, str], ...]:
-    return (
-        *provenance_of(run),
-        ("hosts and stacks of", run.summary.era),
-        ("clock", run.summary.clock),
-        ("regions of", f"{run.summary.region_s:g} s"),
-    )
-
-
-def provenance_groups(
-    runs: Sequence[RunSummary],
-    parts_of: Callable[[RunSummary], tuple[tuple[str, str], ...]] = _parts,
-) -> tuple[tuple[ProvenanceGroup, ...], Mapping[str, str]]:
-    """Return the provenance of runs, the most common first; and each record's mark."""
-    counted = Counter(parts_of(run) for run in runs)
-    marks = {
-        parts: MARKS[(index - 1) % len(MARKS)] if index else ""
-        for index, (parts, _) in enumerate(counted.most_common())
-    }
-    groups = tuple(
-        ProvenanceGroup(marks[parts], count, dict(parts)) for parts, count in counted.most_common()
-    )
-    return groups, {run.record: marks[parts_of(run)] for run in runs}
 
 
 def _mean(runs: Sequence[RunSummary], figure: Callable[[RunSummary], float], decimals: int) -> str:
@@ -177,4 +156,37 @@ def matrix(
     return tuple(
         Row(name, label, tuple(cell(name, label, path) for path in columns(campaign)))
         for name, label in rows(campaign)
+    )
+
+
+def _nearest(runs: Iterable[RunSummary], seed: int) -> RunSummary | None:
+    """Return the run of that seed, else the run of the smallest seed."""
+    return min(runs, key=lambda run: (run.seed != seed, run.seed), default=None)
+
+
+def links_of(run: RunSummary, campaign: ResultSet, names: Mapping[str, str]) -> NavLinks:
+    """Return the links of a run's page: to its other seeds, paths and stacks."""
+
+    def link(text: str, other: RunSummary) -> NavLink:
+        return NavLink(text, names[other.record], other == run)
+
+    def linked(choices: Iterable[tuple[str, tuple[RunSummary, ...]]]) -> tuple[NavLink, ...]:
+        linked_runs = ((text, _nearest(runs, run.seed)) for text, runs in choices)
+        return tuple(link(text, other) for text, other in linked_runs if other is not None)
+
+    return NavLinks(
+        TO_INDEX,
+        (
+            ("seed", tuple(link(str(r.seed), r) for r in campaign.of(run.path, run.stack))),
+            (
+                "path",
+                linked(
+                    (path_label(path), campaign.of(path, run.stack)) for path in columns(campaign)
+                ),
+            ),
+            (
+                "stack",
+                linked((name, campaign.of(run.path, label)) for name, label in rows(campaign)),
+            ),
+        ),
     )

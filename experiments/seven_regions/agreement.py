@@ -21,7 +21,9 @@ from farpath.base.errors import BadInputError
 from farpath.metrics.column import NOTHING, Value, number
 from farpath.metrics.estimate import spearman
 from farpath.report.table import Table
-from farpath.report.tables.campaign import (
+from farpath.report.tables.regions import ratio
+
+from .tables import (
     QUANTITIES,
     mean_over_stacks,
     path_means,
@@ -29,7 +31,6 @@ from farpath.report.tables.campaign import (
     table_1,
     table_2,
 )
-from farpath.report.tables.regions import ratio
 
 #: Goals for Spearman's rank correlation of the nine means of table 1, and of the 63 S of table 2.
 SPEARMAN_GOAL = 0.9

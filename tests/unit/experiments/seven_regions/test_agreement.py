@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.seven_regions import agreement
 from farpath.analysis.agreement import rank_correlation
 from farpath.analysis.paper_stacks import paper_names
 from farpath.analysis.results import result_set_of
 from farpath.base.errors import BadInputError
-from farpath.report.tables import agreement
 from tests.support.campaigns import (
     changed,
     published_campaign,

@@ -13,14 +13,28 @@ from farpath.analysis.paper_stacks import labels_by_paper_name
 from farpath.analysis.published import PUBLISHED_PATH
 from farpath.analysis.record_set import RecordSet
 from farpath.analysis.results import ResultSet, RunSummary, mixed
-from farpath.report.figures.paper import captions, missing_figures, write_figures
 from farpath.report.html.render import render
 from farpath.report.html.run_page import NavLinks
-from farpath.report.site.matrix import column_heads, matrix, provenance_groups
-from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, TABLES_DIR, file_names, links_of
+from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, TABLES_DIR, file_names
+from farpath.report.site.provenance import provenance_groups
 from farpath.report.site.thumbnail import HEIGHT, WIDTH, Area
 from farpath.report.table import SUFFIXES, Table, file_name
-from farpath.report.tables.agreement import all_tables
+
+from .agreement import all_tables, parse_paper_stacks
+from .matrix import column_heads, links_of, matrix
+from .paper_figures import captions, missing_figures, write_figures
+
+
+def view_of(records: RecordSet, held_out: Collection[str] = ()) -> StudyView:
+    """Return the view of records; ``held_out``: stacks that no path was fitted to, as typed."""
+    return StudyView(records, parse_paper_stacks(held_out))
+
+
+def tables_of(
+    campaign: ResultSet, path: str | None = None, held_out: Collection[str] = ()
+) -> tuple[Table, ...]:
+    """Return the tables of results without their records; ``held_out`` as of ``view_of``."""
+    return all_tables(campaign, path, parse_paper_stacks(held_out))
 
 
 @dataclass(frozen=True)
