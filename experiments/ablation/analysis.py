@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.analysis.agreement import mean_distance, rank_correlation
+from experiments.seven_regions.distances import mean_distance, rank_correlation
 from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, ClaimVerdict, judge_all
 from farpath.analysis.claims.rules import run_rules
 from farpath.analysis.measures import RecordedRun

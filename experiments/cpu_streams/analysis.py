@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from farpath.analysis.claims.rules import Criteria, matching, mean
+from farpath.analysis.claims.rules import Criteria, MissingRunsError, matching, mean
 from farpath.analysis.claims.verdict import Condition
-from farpath.analysis.claims.view import MissingRunsError
 from farpath.analysis.measures import Measure, RecordedRun, select_measures
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.offloads import ALL, NONE, offloads_text

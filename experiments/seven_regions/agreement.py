@@ -6,9 +6,8 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from farpath.analysis.agreement import rank_correlation
 from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, count_states, judge_all
-from farpath.analysis.claims.view import MissingRunsError, ResultView, over_regions
+from farpath.analysis.claims.rules import MissingRunsError
 from farpath.analysis.paper_stacks import labels_by_paper_name, paper_names
 from farpath.analysis.published import (
     PUBLISHED_PATH,
@@ -23,6 +22,8 @@ from farpath.metrics.estimate import spearman
 from farpath.report.table import Table
 from farpath.report.tables.regions import ratio
 
+from .distances import rank_correlation
+from .result_view import ResultView, over_regions
 from .tables import (
     QUANTITIES,
     mean_over_stacks,

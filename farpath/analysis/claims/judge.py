@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 from farpath.analysis.claims.claim import Claim, claims
-from farpath.analysis.claims.rules import Criteria, MeasureRule, RunRule, measure_rules, run_rules
+from farpath.analysis.claims.rules import (
+    Criteria,
+    MeasureRule,
+    MissingRunsError,
+    RunRule,
+    measure_rules,
+    run_rules,
+)
 from farpath.analysis.claims.verdict import (
     FAILS,
     HOLDS,
@@ -15,7 +22,6 @@ from farpath.analysis.claims.verdict import (
     CriterionResult,
     state_of,
 )
-from farpath.analysis.claims.view import MissingRunsError
 from farpath.analysis.measures import Measure
 from farpath.analysis.results import ResultSet
 from farpath.base.project import EXPERIMENTS

@@ -15,12 +15,16 @@ from pathlib import Path as FilePath
 from typing import Any, Protocol
 
 from farpath.analysis.claims.verdict import Condition
-from farpath.analysis.claims.view import MissingRunsError
 from farpath.analysis.measures import Measure, select_measures
 from farpath.analysis.results import ResultSet
+from farpath.base.errors import FarpathError
 from farpath.base.experiment_modules import ANALYSIS, experiment_module
 from farpath.base.project import EXPERIMENTS
 from farpath.planning.experiment import experiment_names
+
+
+class MissingRunsError(FarpathError):
+    """The runs of a claim are missing; the message names them."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from experiments.ablation.analysis import (
     read_ablation,
     write_ablation,
 )
-from farpath.analysis.agreement import mean_distance, rank_correlation
+from experiments.seven_regions.distances import mean_distance, rank_correlation
 from farpath.analysis.claims import FAILS, HOLDS
 from farpath.analysis.measures import RecordedRun
 from farpath.analysis.results import result_set_of

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.seven_regions import agreement
-from farpath.analysis.agreement import rank_correlation
+from experiments.seven_regions.distances import rank_correlation
 from farpath.analysis.paper_stacks import paper_names
 from farpath.analysis.results import result_set_of
 from farpath.base.errors import BadInputError

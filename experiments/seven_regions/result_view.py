@@ -6,17 +6,13 @@ import statistics
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from farpath.analysis.claims.rules import MissingRunsError
 from farpath.analysis.paper_stacks import cpu_runs_of, paper_names, runs_of
 from farpath.analysis.results import ResultSet, RunSummary
-from farpath.base.errors import FarpathError
 from farpath.metrics.run import RegionSummary, Summary
 
 #: A function that takes one number from a run's summary.
 Metric = Callable[[Summary], float]
-
-
-class MissingRunsError(FarpathError):
-    """The runs of a claim are missing; the message names them."""
 
 
 @dataclass(frozen=True)
