@@ -228,6 +228,7 @@ def _copies(machine_parts: Parts, more: Mapping[str, FilePath]) -> Sequence[tupl
     return [
         (f"{CODE}/farpath", PROJECT / "farpath"),
         (f"{CODE}/topologies", PROJECT / "topologies"),
+        (f"{CODE}/benchmarks", PROJECT / "benchmarks"),
         (f"{CODE}/images/kernel/stacks", PROJECT / "images" / "kernel" / "stacks"),
         (f"{CODE}/build/sender", machine_parts.sender),
         *stacks,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
 
-import farpath.lab.run as running
 from farpath.base.project import BUILD
+from farpath.lab.artifacts import images
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.run import run
 from farpath.mechanisms.era import era_by_text
@@ -74,5 +75,5 @@ def build(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> FilePath:
     # Users' congestion controls are compiled with the headers of the udtperf that is there
     (cache / "udtperf").symlink_to((BUILD / "sender").resolve().parents[1] / "udtperf")
     monkeypatch.setenv("FARPATH_CACHE", str(cache))
-    monkeypatch.setattr(running, "find_images", lambda: find_images(directory))
+    monkeypatch.setattr(images, "find_images", partial(find_images, directory))
     return directory

@@ -293,7 +293,7 @@ def test_a_file_that_does_not_end_is_ended(
 ) -> None:
     monkeypatch.setattr(user_topologies, "MOST_S", 1.0)
     file = written(tmp_path, "while True:\n    print('still here')\n")
-    assert "has made no topology within 1 s: let it do nothing" in refusal(file)
+    assert "has made no topology within 1 s; let it do nothing" in refusal(file)
 
 
 def is_there(pid: int) -> bool:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
 from pathlib import Path as FilePath
 
+import pytest
+
 from experiments.ablation.analysis import ABLATION, ABLATION_FILE, write_ablation
 from farpath.analysis.claims.rules import claims_of
 from farpath.analysis.measures import MEASURES_FILE
 from farpath.base.project import PROJECT, experiment_folder
+from farpath.notebook.experiment_records import experiment_to_show
 from farpath.notebook.paper_records import SHIPPED
-from farpath.notebook.study_records import experiment_to_show
 from farpath.planning.experiment import PAPER, QUICK, load_experiment
 from farpath.record.record import records_in
-from farpath.report.figures.experiments import figures
 from farpath.runs.status import shipped_records
 from tests.notebooks.conftest import Clone
 from tests.support.ablations import ablation_of, halved
@@ -39,6 +41,19 @@ LESSON = "lessons/01-slow-start"
 COMPANION = {
     name: next((PROJECT / "notebooks").glob(f"*-{name}.ipynb")).stem for name in ALL_ANALYSES
 }
+#: Of the companion, those with code of their own, and one with the code of all others.
+PLAIN = "mtu-bias"
+EXECUTED = (
+    *("response-function", "recovery", "loss-utilisation", "rtt-bias", "cbr-background"),
+    PLAIN,
+)
+ONE_RUN, VERDICTS = "shown.show_closest_run(", "shown.verdicts_text"
+
+
+def code_cells(name: str) -> list[str]:
+    """The code of a notebook's cells."""
+    cells = json.loads((PROJECT / "notebooks" / f"{name}.ipynb").read_text())["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
 def outputs(clone: Clone, name: str) -> list[str]:
@@ -93,26 +108,45 @@ def test_without_records_the_paper_s_notebooks_end_with_one_line_and_no_tracebac
 def test_companion_notebooks_show_what_the_project_ships_or_that_nothing_is_measured_yet(
     clone: Clone, tmp_path: FilePath
 ) -> None:
-    for experiment in COMPANION:
+    for experiment in EXECUTED:
         cloned = experiment_folder(experiment, clone.folder / "experiments")
         if (records := shipped_records(experiment)).is_dir():
             shutil.copytree(records, shipped_records(experiment, cloned.parent))
         if (measures := experiment_folder(experiment) / MEASURES_FILE).is_file():
             shutil.copy(measures, cloned)
-    done = clone.run(*COMPANION.values())
+    done = clone.run(*(COMPANION[experiment] for experiment in EXECUTED))
     assert done.returncode == 0, done.stdout + done.stderr
-    for experiment, name in COMPANION.items():
+    for experiment in EXECUTED:
         shipped = experiment_to_show(experiment, tmp_path / "no-results")
         title = f"**{load_experiment(experiment).title}**"
         expected = [*claims_of(experiment)]
         expected += [title] if shipped.measures else ["Nothing is measured yet"]
         expected += [PLOTLY] if shipped.done else []
-        expected += ['"image/png"'] if [*figures(shipped.measures, shipped.done)] else []
+        expected += ['"image/png"'] if shipped.figures else []
         expected += ["The records that farpath ships"] if shipped.done else []
-        put_out = "".join(outputs(clone, name))
+        put_out = "".join(outputs(clone, COMPANION[experiment]))
         for words in expected:
-            assert words in put_out, (name, words)
-        assert (title in put_out) == bool(shipped.measures), name
+            assert words in put_out, (experiment, words)
+        assert (title in put_out) == bool(shipped.measures), experiment
+
+
+@pytest.mark.parametrize("experiment", sorted(set(COMPANION) - set(EXECUTED)))
+def test_the_other_companion_notebooks_have_the_cells_of_one_that_is_executed(
+    experiment: str, tmp_path: FilePath
+) -> None:
+    common = code_cells(COMPANION[PLAIN])
+    assert [cell for cell in common if VERDICTS in cell] == common[-1:]
+    cells = code_cells(COMPANION[experiment])
+    (shows_run,) = (cell for cell in cells if ONE_RUN in cell)
+    common = [cell.replace(f'"{PLAIN}"', f'"{experiment}"') for cell in common]
+    common = [shows_run if ONE_RUN in cell else cell for cell in common]
+    assert cells == (common if claims_of(experiment) else common[:-1])
+    (call,) = ast.parse(shows_run).body
+    assert isinstance(call, ast.Expr)
+    assert isinstance(call.value, ast.Call)
+    options = {word.arg or "": ast.literal_eval(word.value) for word in call.value.keywords}
+    shipped = experiment_to_show(experiment, tmp_path / "no-results")
+    assert (shipped.closest_run(**options) is None) == (shipped.done == ())
 
 
 def test_a_companion_notebook_without_records_runs_and_says_that_nothing_is_measured_yet(

@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.base.project import experiment_folder
 from farpath.metrics.run import Summary, summarise
 from farpath.planning.experiment import FILE, PAPER, QUICK, load_experiment
 from farpath.record.record import Record, load_record
@@ -33,7 +34,7 @@ class QuickPaper:
 def shortened(folder: FilePath) -> FilePath:
     """A folder of experiments that holds the paper's, its quick set with short regions."""
     copy_experiment(CampaignJob(load_experiment(PAPER), QUICK, folder), folder)
-    file = folder / PAPER / FILE
+    file = experiment_folder(PAPER, folder) / FILE
     text = file.read_text()
     assert QUICK_REGION in text
     file.write_text(text.replace(QUICK_REGION, REGION))

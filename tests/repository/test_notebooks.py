@@ -38,6 +38,16 @@ def source(cell: dict[str, Any]) -> str:
     return "".join(line for line in cell["source"] if not line.startswith("%"))
 
 
+def test_each_import_of_a_notebook_is_there() -> None:
+    for file in NOTEBOOKS:
+        for cell in cells(file, "code"):
+            for node in ast.walk(ast.parse(source(cell))):
+                if isinstance(node, ast.ImportFrom):
+                    scope: dict[str, object] = {}
+                    exec(ast.unparse(node), scope)  # ImportError names what is not there
+                    assert all((each.asname or each.name) in scope for each in node.names), file
+
+
 def test_all_are_there_those_of_the_companion_in_its_experiments_order() -> None:
     assert [file.stem for file in STUDY] == [
         "01-seven-regions",

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from farpath.analysis.analyses import campaign_command, experiment_with, measures_of
-from farpath.analysis.claims import ClaimVerdict
+from farpath.analysis.claims import ClaimVerdict, as_text
 from farpath.analysis.claims.rules import claims_of
 from farpath.analysis.measures import MEASURES_FILE, Measure, RecordedRun, read_measures
 from farpath.base.errors import BadInputError, FarpathError
@@ -21,10 +21,14 @@ from farpath.notebook.paper_records import SHIPPED, load_plan
 from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, load_experiment
 from farpath.record.identity import plan_identity
 from farpath.record.record import RECORD_FILE, load_record, records_in
+from farpath.report.figures.experiments import figures
 from farpath.report.study import verdicts_of
 from farpath.report.table import Table
 from farpath.report.tables.studies import study_tables
 from farpath.runs.status import shipped_records
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: The directory below results in which `make campaign EXPERIMENT=companion` puts records;
 #: runs of one experiment alone are in a folder of its name.
@@ -34,7 +38,7 @@ MAX_NAMED_RUNS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class StudySelection:
+class ExperimentSelection:
     """The records and measures of an experiment, their origin, and the missing runs.
 
     ``problems``: a sentence for each record that cannot be read.
@@ -59,6 +63,22 @@ class StudySelection:
 
         return max(self.done, key=matches, default=None)
 
+    def show_closest_run(self, **options: str) -> None:
+        """Show the label and the curves of ``closest_run`` in a notebook; nothing without one."""
+        from IPython.display import display
+
+        from farpath.notebook.explorer import show_figure
+        from farpath.report.html.run_page import curves
+
+        if chosen := self.closest_run(**options):
+            display({"text/plain": chosen.run.label}, raw=True)  # type: ignore[no-untyped-call]
+            show_figure(curves(chosen.record))
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All figures that there are measures or runs for."""
+        return tuple(figure for _, figure in figures(self.measures, self.done))
+
     @property
     def tables(self) -> tuple[Table, ...]:
         """One table of measured values, theory and published values; empty without measures."""
@@ -69,6 +89,11 @@ class StudySelection:
         """The verdicts on the claims that this experiment decides."""
         claim_ids = claims_of(self.experiment.name)
         return tuple(verdict for verdict in verdicts_of(self.measures) if verdict.id in claim_ids)
+
+    @property
+    def verdicts_text(self) -> str:
+        """The verdicts as lines of text."""
+        return as_text(self.verdicts)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -89,7 +114,7 @@ class StudySelection:
 
 def experiment_to_show(
     name: str, results: FilePath | str, experiments: FilePath = EXPERIMENTS
-) -> StudySelection:
+) -> ExperimentSelection:
     """Select the reader's own records of an experiment below ``results``, else shipped ones.
 
     Of either, the whole set of runs is taken if some of it exists, else the quick set. A run of an
@@ -133,7 +158,9 @@ def experiment_to_show(
     missing = tuple(run for run in runs if run not in [recorded.run for recorded in done])
     if measures is None:
         measures = measures_of(done, experiments=experiments)
-    return StudySelection(experiment, origin, done, missing, measures, (*unreadable, *problems))
+    return ExperimentSelection(
+        experiment, origin, done, missing, measures, (*unreadable, *problems)
+    )
 
 
 def _by_plan(record_dirs: Iterable[FilePath]) -> tuple[dict[str, FilePath], tuple[str, ...]]:

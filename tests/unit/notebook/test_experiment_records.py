@@ -17,7 +17,7 @@ from farpath.analysis.claims.rules import claims_of, measure_rules
 from farpath.analysis.measures import MEASURES_FILE, select_measures, write_measures
 from farpath.base.errors import BadInputError
 from farpath.base.project import experiment_folder
-from farpath.notebook.study_records import experiment_to_show
+from farpath.notebook.experiment_records import experiment_to_show
 from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.report.figures.experiments import figures
 from farpath.runs.status import shipped_records
