@@ -114,7 +114,7 @@ def _background(quick: bool, folder: FilePath) -> Figure:
         region=f"{duration_s:g}s",
     )
     quiet = recorded_run(request.plan(), "without background traffic", folder)
-    plan = dataclasses.replace(request, background=f"cbr:{BACKGROUND_BPS}bit").plan()
+    plan = dataclasses.request.changed(background=f"cbr:{BACKGROUND_BPS}bit").plan()
     busy = recorded_run(plan, "with background traffic", folder)
     packets = BACKGROUND_BPS * duration_s / 8 / plan.path.frame_bytes
     return Figure(
