@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -114,7 +113,7 @@ def _background(quick: bool, folder: FilePath) -> Figure:
         region=f"{duration_s:g}s",
     )
     quiet = recorded_run(request.plan(), "without background traffic", folder)
-    plan = dataclasses.request.changed(background=f"cbr:{BACKGROUND_BPS}bit").plan()
+    plan = request.changed(background=f"cbr:{BACKGROUND_BPS}bit").plan()
     busy = recorded_run(plan, "with background traffic", folder)
     packets = BACKGROUND_BPS * duration_s / 8 / plan.path.frame_bytes
     return Figure(
