@@ -37,8 +37,8 @@ def real_time_option(settings: Settings) -> str:
     """Return the option by which a run is not in virtual time, for messages.
 
     >>> real_time_option(Settings(clock="wall", lab="host")), real_time_option(Settings("cpu"))
-    ('LAB=host', 'CLOCK=cpu')
+    ('`lab=host`', '`clock=cpu`')
     """
     if PLATFORMS[settings.lab].measures_cpu:
-        return f"LAB={settings.lab}"
-    return f"CLOCK={settings.clock}"
+        return f"`lab={settings.lab}`"
+    return f"`clock={settings.clock}`"

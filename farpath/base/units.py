@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from farpath.base.errors import BadInputError
+from farpath.base.errors import BadInputError, on_one_line
 
 Number = TypeVar("Number", int, float)
 
@@ -160,41 +160,47 @@ class Quantity(Generic[Number]):
     problem: Callable[[float], str] = _no_problem
 
     def parse(self, text: str, name: str, allowed: tuple[float, float] | None = None) -> Number:
-        """Parse a text; ``name`` is the option in errors, and ``allowed`` a range for this one.
+        """Parse a text. ``allowed``: a range for this one.
 
-        Raises BadInputError with one line: the text, what is wrong with it, what is allowed, and
-        an example.
+        ``name``: the option in errors, as a field, and behind a colon what the text is of it:
+        ``era: cpu``. Raises BadInputError with what is wrong with the text, what is allowed, and an
+        example.
         """
         low, high = allowed or self.allowed
         bounds = " and ".join(bound_text(bound, self.symbol) for bound in (low, high))
-        requirement = f"it must be {self.noun} such as {self.example}, between {bounds}"
+        requirement: str = f"it must be {self.noun} such as {self.example}, between {bounds}"
 
-        def error(problem: str = "") -> BadInputError:
-            return BadInputError(f"{name} is {quoted(text)}{problem}: {requirement}")
+        def error(problem: str, remedy: str = requirement) -> BadInputError:
+            option, _, part = name.partition(": ")
+            if part:
+                wrong = f", {problem}" if problem else ""
+                problem, given = f"{part} is {quoted(text)}{wrong}", None
+            else:
+                given = on_one_line(text)
+            return BadInputError(option=option, given=given, problem=problem, remedy=remedy)
 
         split = split_quantity(text)
         if _NOT_FINITE.match(text.strip()) or (split and math.isinf(split[0])):
-            raise error(", which is no finite number")
+            raise error("that is no finite number")
         if split is None:
-            raise error()
+            raise error("")
         number, unit = split
         if not unit and unit not in self.units:
-            raise BadInputError(
-                problem=f"{name} is {quoted(text)}, a number without a unit",
-                remedy=f"write, for example, {self.example}; {requirement}",
+            raise error(
+                "a number without a unit", f"write, for example, {self.example}; {requirement}"
             )
         value = self._value(number, unit)
         if value is None:
-            raise error(f", and {quoted(unit)} is no unit of {self.noun}")
+            raise error(f"{quoted(unit)} is no unit of {self.noun}")
         if not low <= value <= high:
-            problem = ", which is out of range"
+            problem = "out of range"
             if not unit and self.symbol:
-                problem = f", a number without a unit, so in {self.symbol}{problem}"
+                problem = f"a number without a unit, so in {self.symbol}, and {problem}"
             elif not unit and self.units is FRACTIONS and value >= 1 and low <= value / 100 <= high:
                 problem += f" (did you mean {text.strip()}%?)"
             raise error(problem)
         if problem := self.problem(value):
-            raise error(f", which {problem}")
+            raise error(f"that {problem}")
         # Adding zero turns -0.0 into 0.0
         return self.number(value + 0.0)
 

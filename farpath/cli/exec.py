@@ -132,14 +132,14 @@ def execute(
     from farpath.spec.settings import VIRTUAL
 
     planning.require_path(option_values)
-    servers = tuple(planning.parse_command(text, "--server") for text in server or ())
-    timeout_s = quantities.DURATION_S.parse(timeout, "--timeout", TIMEOUT_S_RANGE)
+    servers = tuple(planning.parse_command(text, "server") for text in server or ())
+    timeout_s = quantities.DURATION_S.parse(timeout, "timeout", TIMEOUT_S_RANGE)
     wall_s = (
         math.inf
         if wall_timeout is None
-        else quantities.DURATION_S.parse(wall_timeout, "--wall-timeout", TIMEOUT_S_RANGE)
+        else quantities.DURATION_S.parse(wall_timeout, "wall_timeout", TIMEOUT_S_RANGE)
     )
-    program_bytes = quantities.SIZE_BYTES.parse(memory, "--memory", planning.MEMORY_BYTES_RANGE)
+    program_bytes = quantities.SIZE_BYTES.parse(memory, "memory", planning.MEMORY_BYTES_RANGE)
     output_bytes = quantities.SIZE_BYTES.parse(
         output_limit, "--output-limit", planning.OUTPUT_BYTES_RANGE
     )

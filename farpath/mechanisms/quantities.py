@@ -1,6 +1,6 @@
 """Kinds of quantities of options, and parsers of those kinds that depend on a path.
 
-``farpath.base.units`` knows the units. ``RTT_MS.parse("0.164 s", "RTT")`` is 164.0.
+``farpath.base.units`` knows the units. ``RTT_MS.parse("0.164 s", "rtt")`` is 164.0.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from farpath.base import units
 from farpath.base.errors import BadInputError
-from farpath.base.units import Quantity, quoted, split_quantity, whole_number_of
+from farpath.base.units import Quantity, split_quantity, whole_number_of
 from farpath.spec.own_network import DELAY_MS_RANGE
 from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
@@ -131,7 +131,7 @@ class Amount:
         return self.products * rtt_ms + self.ms
 
 
-def parse_amount(text: str, name: str = "BUFFER") -> Amount | None:
+def parse_amount(text: str, name: str = "buffer") -> Amount | None:
     """Parse a multiple of the bandwidth-delay product, or a time; None for a text of neither.
 
     Raises BadInputError for a number that is not finite.
@@ -149,8 +149,12 @@ def parse_amount(text: str, name: str = "BUFFER") -> Amount | None:
     # No path's RTT or rate, in ms and bit/s, carries a number below this bound out of range
     if not math.isfinite(amount.time_ms(RTT_MS_RANGE[1]) * RATE_BPS_RANGE[1]):
         raise BadInputError(
-            f"{name} is {quoted(text)}, which is no finite number: give a multiple of the "
-            "bandwidth-delay product or a time, as in 2xBDP or 50ms"
+            option=name,
+            given=text,
+            problem="that is no finite number",
+            remedy=(
+                "give a multiple of the bandwidth-delay product or a time, as in 2xBDP or 50ms"
+            ),
         )
     return amount
 
@@ -160,7 +164,7 @@ def parse_size(text: str, name: str, allowed: tuple[int, int], path: tuple[int, 
 
     Raises BadInputError for any other text, and for bytes that are not ``allowed``.
 
-    >>> parse_size("2xBDP", "BUFFER", (1514, 10**9), (100_000_000, 50.0))
+    >>> parse_size("2xBDP", "buffer", (1514, 10**9), (100_000_000, 50.0))
     1250000
     """
     if (amount := parse_amount(text, name)) is None:
@@ -169,8 +173,10 @@ def parse_size(text: str, name: str, allowed: tuple[int, int], path: tuple[int, 
     size_bytes = round(rate_bps * amount.time_ms(rtt_ms) / 8e3)
     if not allowed[0] <= size_bytes <= allowed[1]:
         raise BadInputError(
-            f"{name} is '{text}', here {size_bytes:,.12g} bytes: it must be between "
-            f"{allowed[0]} and {allowed[1]} bytes"
+            option=name,
+            given=text,
+            problem=f"here it is {size_bytes:,.12g} bytes",
+            remedy=f"it must be between {allowed[0]} and {allowed[1]} bytes",
         )
     return size_bytes
 
@@ -194,6 +200,8 @@ def parse_buffer_packets(text: str) -> int | None:
         return None
     if not (match[1].isascii() and match[1].isdigit() and 2 <= int(match[1][:9]) <= MOST_PACKETS):
         raise BadInputError(
-            f"BUFFER is '{text}': packets must be a whole number from 2 to {MOST_PACKETS:,}"
+            option="buffer",
+            given=text,
+            remedy=f"packets must be a whole number from 2 to {MOST_PACKETS:,}",
         )
     return int(match[1])

@@ -74,8 +74,11 @@ def check_setting(name: str, ip_version: int | None = None) -> None:
     """Raise BadInputError for a sysctl that the lab sets itself or that has no effect."""
     if name in OWN_SETTINGS:
         raise BadInputError(
-            f"SYSCTL has {name}, which the lab sets itself: leave it out; WINDOW limits the "
-            "receivers' window"
+            option="sysctl",
+            problem=f"the lab sets {name} itself",
+            remedy="leave it out; `window` limits the receivers' window",
         )
     if reason := why_without_effect(name, ip_version):
-        raise BadInputError(f"SYSCTL has {name}, which has no effect: {reason}; leave it out")
+        raise BadInputError(
+            option="sysctl", problem=f"{name} has no effect: {reason}", remedy="leave it out"
+        )

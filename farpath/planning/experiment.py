@@ -130,8 +130,11 @@ class Experiment:
         if set_name not in self.sets:
             paths = f" on {', '.join(self.part.paths)}" if self.part.paths else ""
             raise BadInputError(
-                f"experiment {self.name} has no set '{set_name}'{paths}: allowed are "
-                f"{', '.join(self.sets)}; name it in its {FILE}, as a table [runs.{set_name}]"
+                problem=f"experiment {self.name} has no set '{set_name}'{paths}",
+                remedy=(
+                    f"allowed are {', '.join(self.sets)}; name it in its {FILE}, as a table "
+                    f"[runs.{set_name}]"
+                ),
             )
         return self.sets[set_name]
 
@@ -177,11 +180,15 @@ def load_experiment(
     name, names = _plain(name), experiment_names(folder)
     if name not in names:
         raise BadInputError(
-            f"EXPERIMENT is '{name}': it must be one of {', '.join(names) or 'none'}, "
-            f"the folders in {folder} with {FILE}"
+            option="experiment",
+            given=name,
+            remedy=(
+                f"it must be one of {', '.join(names) or 'none'}, the folders in "
+                f"{folder} with {FILE}"
+            ),
         )
     if part.region:
-        DURATION_S.parse(part.region, "REGION")
+        DURATION_S.parse(part.region, "region")
     file = experiment_folder(name, folder) / FILE
     data = read_toml(file)
     within = (*within, name)
@@ -189,21 +196,25 @@ def load_experiment(
         content = validated(ExperimentFile, data)
         if circle := [each for each in content.of if each in within]:
             raise BadInputError(
-                f"of: {name} is made of {circle[0]}, and that of {name}: take one of them out"
+                option="of",
+                problem=f"{name} is made of {circle[0]}, and that of {name}",
+                remedy="take one of them out",
             )
         sets = _own_sets(name, content.runs, folder, part)
         stacks = [text for table in content.runs for text in table.options.get("stack", ())]
         if unknown := [text for text in content.held_out if text not in stacks]:
-            raise BadInputError(f"held_out: {unknown[0]} is no stack of this experiment")
+            raise BadInputError(
+                option="held_out", problem=f"{unknown[0]} is no stack of this experiment"
+            )
     except BadInputError as error:
-        raise BadInputError(f"{file}: {error.message}") from error
+        raise error.in_file(str(file)) from error
     mechanisms = _mechanisms(name, content.runs, part)
     if content.of:
         sets = _joined_sets([load_experiment(each, folder, within, part) for each in content.of])
     found = {run.request.path for set_ in sets.values() for run in set_}
     if len(within) == 1 and (unknown := [path for path in part.paths if path not in found]):
         whole = load_experiment(name, folder, part=dataclasses.replace(part, paths=()))
-        raise BadInputError(f"--path is '{unknown[0]}': {_paths_text(whole)}")
+        raise BadInputError(option="path", given=unknown[0], problem=_paths_text(whole))
     parts = tuple(content.of) or (name,)
     return Experiment(name, content.title, sets, tuple(content.held_out), parts, mechanisms, part)
 
@@ -220,8 +231,11 @@ def _mechanisms(name: str, tables: list[RunsTable], part: ExperimentPart) -> dic
     titles = {each.name: each.title for table in tables for each in table.mechanisms}
     if unknown := [each for each in part.only if each not in titles]:
         raise BadInputError(
-            f"ONLY is '{unknown[0]}': "
-            + (f"it must be one of {', '.join(titles)}" if titles else f"{name} has no mechanisms")
+            option="only",
+            given=unknown[0],
+            remedy=f"it must be one of {', '.join(titles)}"
+            if titles
+            else f"{name} has no mechanisms",
         )
     return {each: title for each, title in titles.items() if not part.only or each in part.only}
 
@@ -256,7 +270,7 @@ def _own_sets(
                     if not part.paths or run.request.path in part.paths
                 ]
             except BadInputError as error:
-                raise BadInputError(f"{where}: {error.message}") from error
+                raise error.in_file(where) from error
         if runs:
             # farpath run does not know the paths of the experiment's own folder
             campaign = ("farpath", "campaign", f"--experiment={name}", f"--experiments={folder}")
@@ -345,8 +359,9 @@ def _with_words(option: str, text: str, change: str) -> str:
     (name, words), (changed_name, changed_words) = split_text(text), split_text(change)
     if name != changed_name:
         raise BadInputError(
-            f"{option}: a mechanism may change the words of '{name}', and '{change}' is another "
-            f"{option}: begin it with {name}:"
+            option=option,
+            problem=(f"a mechanism may change the words of '{name}', and '{change}' is another"),
+            remedy=f"begin it with {name}:",
         )
     return label_of(name, {**words, **changed_words})
 

@@ -80,8 +80,13 @@ def sample_count(plan: Plan) -> int:
     if count > MOST_SAMPLES:
         flows = len(plan.schedule.all_flows)
         raise BadInputError(
-            f"REGION is {plan.schedule.region_s:g} s, which gives {count:,} samples of {flows} "
-            f"flows: at most {MOST_SAMPLES:,} are possible; use a shorter REGION or fewer flows"
+            option="region",
+            given=f"{plan.schedule.region_s:g} s",
+            problem=(
+                f"it gives {count:,} samples of {flows} flows, and at most "
+                f"{MOST_SAMPLES:,} are possible"
+            ),
+            remedy="use a shorter `region` or fewer flows",
         )
     return count
 

@@ -89,7 +89,7 @@ def resolve_network(
         topology=name,
         bottlenecks=bottlenecks,
         senders=() if senders is None else parse_senders(senders, path),
-        reverse=() if reverse is None else parse_stacks(reverse, "REVERSE"),
+        reverse=() if reverse is None else parse_stacks(reverse, "reverse"),
         ip_version=ip_version,
     )
     resolved = path if keep_window else _with_window(path, network.senders)
@@ -99,7 +99,7 @@ def resolve_network(
 def parse_ip(text: str | None) -> int:
     """Parse the version of IP; raise BadInputError for any other text."""
     if text not in (None, "4", "6"):
-        raise BadInputError(f"IP is '{text}': it must be 4 or 6")
+        raise BadInputError(option="ip", given=text, remedy="it must be 4 or 6")
     return int(text or 4)
 
 
@@ -116,7 +116,9 @@ def parse_topology(text: str) -> tuple[str, int]:
             return match[1], topology.default_bottlenecks
         if int(match[2]) in topology.bottlenecks:
             return match[1], int(match[2])
-    raise BadInputError(f"TOPOLOGY is '{text}': it must be one of {topology_texts()}")
+    raise BadInputError(
+        option="topology", given=text, remedy=f"it must be one of {topology_texts()}"
+    )
 
 
 def topology_texts() -> str:

@@ -112,7 +112,7 @@ def _with_buffer_bytes(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_queue(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Give a path the fields of its queue, which a file names as QUEUE does; return problems too.
+    """Give a path the fields of its queue, which a file names as ``queue`` does, and problems.
 
     The length of the queue stands in the file as that of any buffer.
     """
@@ -122,7 +122,7 @@ def _with_queue(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     try:
         request = parse_queue(str(data["queue"]))
     except BadInputError as error:
-        return without, [error.message.replace("QUEUE", "queue", 1)]
+        return without, [error.message]
     if request.limit is not None:
         return without, [f"queue: '{data['queue']}' has a limit: write buffer_packets"]
     return ({**data, "queue": asdict(request.aqm)} if request.aqm else without), []
@@ -183,10 +183,13 @@ def load_path(file: FilePath) -> Path:
     except BadInputError as error:
         problems.append(error.message)
     if problems:
-        raise BadInputError(f"{file}: {'; '.join(problems)}")
+        raise BadInputError(file=str(file), problem="; ".join(problems))
     if path.name != file.stem:
         raise BadInputError(
-            f"{file}: name is '{path.name}': it must be the file's name, '{file.stem}'"
+            file=str(file),
+            option="name",
+            given=path.name,
+            remedy=f"it must be the file's name, '{file.stem}'",
         )
     return path
 
@@ -209,4 +212,6 @@ def path_by_name(name: str) -> Path:
         return load_path(files[name])
     close = difflib.get_close_matches(name.lower(), files, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""
-    raise BadInputError(f"PATH_NAME is '{name}': it must be one of {', '.join(files)}{hint}")
+    raise BadInputError(
+        option="path", given=name, remedy=f"it must be one of {', '.join(files)}{hint}"
+    )

@@ -76,8 +76,12 @@ def _base_path(
         path = path_by_name(base) if isinstance(base, str) else base
         if rtt_ms is not None and rtt_ms != path.rtt_ms:
             raise BadInputError(
-                f"RTT is {rtt_ms:g} ms but path {path.name} has {path.rtt_ms:g} ms: give one of "
-                f"them, or RTT with RATE, BUFFER and LOSS for your own path"
+                option="rtt",
+                given=f"{rtt_ms:g} ms",
+                problem=f"path {path.name} has {path.rtt_ms:g} ms",
+                remedy=(
+                    "give one of them, or `rtt` with `rate`, `buffer` and `loss` for your own path"
+                ),
             )
         return path, "as named"
     if rtt_ms is None:
@@ -199,13 +203,18 @@ def parse_sysctl(text: str) -> dict[str, str]:
         match = SYSCTL_TEXT.fullmatch(part.strip())
         if not match:
             raise BadInputError(
-                f"SYSCTL is '{text}': give sysctls of the network, separated by commas, as in "
-                "net.ipv4.tcp_sack=0"
+                option="sysctl",
+                given=text,
+                remedy=(
+                    "give sysctls of the network, separated by commas, as in net.ipv4.tcp_sack=0"
+                ),
             )
         name = match[1]
         check_setting(name)
         if name in sysctl:
-            raise BadInputError(f"SYSCTL has {name} twice: give it once")
+            raise BadInputError(
+                option="sysctl", problem=f"{name} is there twice", remedy="give it once"
+            )
         sysctl[name] = match[2]
     return sysctl
 
@@ -273,16 +282,16 @@ def resolve_path(
         texts |= mechanism.stands_for(texts)
     values: dict[str, Any] = {}
     rate = texts.get("rate", "")
-    rates = None if is_trace(rate) else split_changes(rate, "RATE")
+    rates = None if is_trace(rate) else split_changes(rate, "rate")
     if is_trace(rate):
         values["rate_trace"] = times_ms = read_trace(rate)
         texts["rate"] = str(mean_rate_bps(times_ms))
-    rtts = split_changes(rtt or "", "RTT")
+    rtts = split_changes(rtt or "", "rtt")
     if rates:
         texts["rate"] = rates.first
     if rtts:
         rtt, by_rtt = rtts.first, False
-    rtt_ms = None if rtt is None else quantities.RTT_MS.parse(rtt, "RTT")
+    rtt_ms = None if rtt is None else quantities.RTT_MS.parse(rtt, "rtt")
     packets = quantities.parse_buffer_packets(texts.get("buffer", ""))
     base, reason = _base_path(name, rtt_ms, by_rtt)
     path_rtt_ms = base.rtt_ms if base else rtt_ms or 0.0
@@ -291,11 +300,11 @@ def resolve_path(
         if option not in texts or (option == "buffer" and packets):
             continue
         rate_bps = values.get("rate_bps", base.rate_bps if base else DEFAULT_RATE_BPS)
-        text, owner = texts[option], option.upper()
+        text = texts[option]
         if allowed := AMOUNTS.get(option):
-            values[field] = quantities.parse_size(text, owner, allowed, (rate_bps, path_rtt_ms))
+            values[field] = quantities.parse_size(text, option, allowed, (rate_bps, path_rtt_ms))
         else:
-            values[field] = quantity.parse(text, owner)
+            values[field] = quantity.parse(text, option)
     further_sysctl = {} if sysctl is None else parse_sysctl(sysctl)
     mtu_bytes = values.get("mtu_bytes", base.mtu_bytes if base else DEFAULT_MTU_BYTES)
     values |= _buffer(values, packets, mtu_bytes, base) | _changes(rates, rtts)

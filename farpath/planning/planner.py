@@ -120,6 +120,10 @@ def _check_settings(path: Path, era: Era, stacks: Sequence[Stack]) -> None:
         for name, value in sysctl.items():
             if path.sysctl.get(name, value) != value:
                 raise BadInputError(
-                    f"SYSCTL: {name} is {path.sysctl[name]} on path {path.name}, and {owner} needs "
-                    f"{value}: leave one of them out"
+                    option="sysctl",
+                    problem=(
+                        f"{name} is {path.sysctl[name]} on path {path.name}, and {owner} needs "
+                        f"{value}"
+                    ),
+                    remedy="leave one of them out",
                 )

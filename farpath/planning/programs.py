@@ -50,10 +50,8 @@ USUAL_SYSCTL = {
     "net.ipv4.tcp_wmem": "4096 16384 4194304",
     "net.ipv4.tcp_mem": "33554432 33554432 33554432",
 }
-_WITHOUT_CHANGES = (
-    "programs have no schedule by which a path would change: give RATE=100Mbit and RTT=50ms, "
-    "without changes"
-)
+_NO_SCHEDULE = "programs have no schedule by which a path would change"
+_WITHOUT_CHANGES = "give `rate=100Mbit` and `rtt=50ms`, without changes"
 #: Memory for programs and their files, besides the packets', in bytes.
 DEFAULT_MEMORY_BYTES = 1 << 30
 #: What clocks show when the client starts, if no date is asked for: a day after those from which
@@ -68,7 +66,11 @@ OUTPUT_BYTES_RANGE = (64 << 10, 64 << 30)
 def require_path(options: Mapping[str, str | None]) -> None:
     """Raise BadInputError if options of a run name no path: there is no default for programs."""
     if options["rtt"] is None and options["path"] is None:
-        raise BadInputError("RTT is missing: give the path's round-trip time, as in RTT=164ms")
+        raise BadInputError(
+            option="rtt",
+            problem="it is missing",
+            remedy="give the path's round-trip time, as in `rtt=164ms`",
+        )
 
 
 def program_plan(
@@ -87,19 +89,28 @@ def program_plan(
     for name in ("rtt", "rate"):
         text = getattr(request, name) or ""
         if "," in text or text.startswith("trace:"):
-            raise BadInputError(f"{name.upper()} is '{text}': {_WITHOUT_CHANGES}")
+            raise BadInputError(
+                option=name, given=text, problem=_NO_SCHEDULE, remedy=_WITHOUT_CHANGES
+            )
     flow_of_plan = {"time": "5s", "region": RunRequest.region}
     plan = dataclasses.replace(request, **flow_of_plan).plan(
         user_parts=user_parts, both_families=both_families
     )
     if len(plan.stacks) != 1 or not plan.stacks[0].congestion:
         raise BadInputError(
-            f"STACK is '{request.stack}': give one congestion control of the kernel's, which the "
-            "hosts then use, as in STACK=cubic"
+            option="stack",
+            given=request.stack,
+            remedy=(
+                "give one congestion control of the kernel's, which the hosts then "
+                "use, as in `stack=cubic`"
+            ),
         )
     path = dataclasses.replace(plan.path, background=None, short_flows=None)
     if path.is_changing:
-        raise BadInputError(f"path {path.name} changes during a run, and {_WITHOUT_CHANGES}")
+        raise BadInputError(
+            problem=f"path {path.name} changes during a run, and {_NO_SCHEDULE}",
+            remedy=_WITHOUT_CHANGES,
+        )
     if request.path is None and request.window is None:
         given = {} if request.sysctl is None else path_options.parse_sysctl(request.sysctl)
         source = "default: those of Debian 13"
@@ -117,7 +128,9 @@ def parse_families(text: str | None) -> tuple[str, bool]:
     (('4', True), ('6', False))
     """
     if text not in (None, *FAMILIES):
-        raise BadInputError(f"--ip is '{text}': it must be one of {', '.join(FAMILIES)}")
+        raise BadInputError(
+            option="ip", given=text, remedy=f"it must be one of {', '.join(FAMILIES)}"
+        )
     both = text in (None, BOTH_FAMILIES)
     return ("4" if both else str(text), both)
 
@@ -133,8 +146,12 @@ def parse_wait_for(texts: Sequence[str]) -> tuple[int, ...]:
         protocol, _, number = text.partition(":")
         if protocol != "tcp" or not number.isdecimal() or not 1 <= int(number) <= 65_535:
             raise BadInputError(
-                f"--wait-for is '{text}': give a TCP port of the server's host from 1 to 65535, as "
-                "in --wait-for=tcp:5432"
+                option="wait_for",
+                given=text,
+                remedy=(
+                    "give a TCP port of the server's host from 1 to 65535, as in "
+                    "`wait_for=tcp:5432`"
+                ),
             )
         ports.append(int(number))
     return tuple(dict.fromkeys(ports))
@@ -153,12 +170,17 @@ def parse_date_s(text: str) -> int:
         seconds = round(moment.timestamp())
     except (ValueError, OverflowError) as error:
         raise BadInputError(
-            f"--date is '{text}': give a date, and a time if it matters, as in 2026-01-01 or "
-            "2026-01-01T12:00:00"
+            option="date",
+            given=text,
+            remedy=(
+                "give a date, and a time if it matters, as in 2026-01-01 or 2026-01-01T12:00:00"
+            ),
         ) from error
     low, high = DATE_S_RANGE
     if not low <= seconds <= high:
-        raise BadInputError(f"--date is '{text}': it must be from 2000-01-01 to 2099-12-31")
+        raise BadInputError(
+            option="date", given=text, remedy="it must be from 2000-01-01 to 2099-12-31"
+        )
     return seconds
 
 
@@ -175,22 +197,26 @@ _OF_A_SHELL = re.compile(
 def parse_command(text: str, name: str) -> tuple[str, ...]:
     """Split a command into its words as a shell does, without running one.
 
-    >>> parse_command("nginx -g 'daemon off;'", "--server")
+    >>> parse_command("nginx -g 'daemon off;'", "server")
     ('nginx', '-g', 'daemon off;')
     """
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
-        raise BadInputError(f"{name} is '{text}': {error}; quote it as for a shell") from error
+        raise BadInputError(
+            option=name, given=text, problem=f"{error}", remedy="quote it as for a shell"
+        ) from error
     if not words:
         raise BadInputError(
-            f"{name} is '{text}': give a command, as in {name}='./server --port 80'"
+            option=name, given=text, remedy=f"give a command, as in `{name}`='./server --port 80'"
         )
     if found := _OF_A_SHELL.search(_QUOTED.sub("_", text)):
         word = next(part for part in found.groups() if part).strip()
         raise BadInputError(
-            f"{name} is '{text}': no shell runs it, and {word} is a shell's: write "
-            f"{name}={_in_a_shell(text)}"
+            option=name,
+            given=text,
+            problem=f"no shell runs it, and {word} is a shell's",
+            remedy=f"write `{name}`={_in_a_shell(text)}",
         )
     return words
 

@@ -407,16 +407,18 @@ class PlainRequest:
             user_stacks=tuple(user_stacks.values()),
             lab=self.lab,
             network=network,
-            delayed_ack=self.acks is None or ACKS[_choice("ACKS", self.acks, ACKS)],
-            sample_interval_s=_parsed(quantities.SAMPLE_S, self.sample, "SAMPLE", 1.0),
+            delayed_ack=self.acks is None or ACKS[_choice("acks", self.acks, ACKS)],
+            sample_interval_s=_parsed(quantities.SAMPLE_S, self.sample, "sample", 1.0),
             options={name: getattr(self, name) for name in mechanism_options()},
         )
         if self.sender_image is None:
             return plan
         if user_parts is None:
             raise BadInputError(
-                f"SENDER_IMAGE is '{self.sender_image}': only 'farpath run' takes an image of your "
-                "own: leave it out"
+                option="sender_image",
+                given=self.sender_image,
+                problem="only 'farpath run' takes an image of your own",
+                remedy="leave it out",
             )
         return dataclasses.replace(plan, images=user_parts.images(self.sender_image, plan))
 
@@ -430,20 +432,24 @@ class PlainRequest:
             schedule, make_schedule = parse_schedule(self.schedule)
             if schedule == SEVEN_REGIONS and (is_user_topology(self.topology) or self._flows_end):
                 schedule, make_schedule = parse_schedule(TOGETHER)
-            return schedule, make_schedule, quantities.DURATION_S.parse(self.region, "REGION")
+            return schedule, make_schedule, quantities.DURATION_S.parse(self.region, "region")
         first = at_once[0]
-        excluded = [("SCHEDULE", self.schedule, SEVEN_REGIONS)]
+        excluded = [("schedule", self.schedule, SEVEN_REGIONS)]
         if self.time is not None:
-            excluded.insert(0, ("REGION", self.region, DEFAULT_REGION))
+            excluded.insert(0, ("region", self.region, DEFAULT_REGION))
         for name, value, default in excluded:
             if value != default:
                 raise BadInputError(
-                    f"{first.upper()} is '{getattr(self, first)}' and {name} is '{value}': "
-                    f"{first.upper()} is for flows that all start at once; leave one of them out"
+                    option=first,
+                    given=getattr(self, first),
+                    problem=(
+                        f"`{name}` is '{value}', and `{first}` is for flows that all start at once"
+                    ),
+                    remedy="leave one of them out",
                 )
         if self.time is None:
-            return *parse_schedule(TOGETHER), quantities.DURATION_S.parse(self.region, "REGION")
-        return *parse_schedule(TOGETHER), quantities.DURATION_S.parse(self.time, "TIME")
+            return *parse_schedule(TOGETHER), quantities.DURATION_S.parse(self.region, "region")
+        return *parse_schedule(TOGETHER), quantities.DURATION_S.parse(self.time, "time")
 
     @property
     def _flows_end(self) -> bool:
@@ -460,12 +466,16 @@ class PlainRequest:
         texts = stack_texts.parse_stacks(self.stack)
         if self.parallel is None:
             return texts
-        count = _whole("PARALLEL", self.parallel, (1, MOST_FLOWS))
+        count = _whole("parallel", self.parallel, (1, MOST_FLOWS))
         if len(texts) > 1:
             raise BadInputError(
-                f"PARALLEL is '{self.parallel}' and STACK is '{self.stack}': PARALLEL is for flows "
-                f"of one stack; leave it out and say how many there are of each, as in "
-                f"{self.parallel}x{texts[0]}+{texts[-1]}"
+                option="parallel",
+                given=self.parallel,
+                problem=f"`stack` is '{self.stack}', and `parallel` is for flows of one stack",
+                remedy=(
+                    "leave it out and say how many there are of each, as in "
+                    f"{self.parallel}x{texts[0]}+{texts[-1]}"
+                ),
             )
         return texts * count
 
@@ -478,14 +488,13 @@ class PlainRequest:
         """Return the path of the run and its network: the user's own, or one of farpath's."""
         if self.topology is not None and is_user_topology(self.topology):
             return self._user_network(self.topology, user_parts)
-        for variable, value, what in (
-            ("FLOWS", self.flows, "hosts"),
-            ("LINK", self.link, "links"),
-        ):
+        for name, value, what in (("flows", self.flows, "hosts"), ("link", self.link, "links")):
             if value is not None:
                 raise BadInputError(
-                    f"{variable} is '{value}': it names {what} of a topology of your own, as in "
-                    "TOPOLOGY=./mine.py; leave it out, or give that"
+                    option=name,
+                    given=value,
+                    problem=f"it names {what} of your own topology, as in `topology=./mine.py`",
+                    remedy="leave it out, or give that",
                 )
         return resolve_network(
             *(
@@ -502,19 +511,22 @@ class PlainRequest:
         for given, value in self.values():
             if given.name in _OF_LINKS:
                 instead = (
-                    "FLOWS has the stacks"
+                    "`flows` has the stacks"
                     if given.name in ("stack", "parallel")
                     else "its links say that"
                 )
                 raise BadInputError(
-                    f"TOPOLOGY is '{text}' and {given.variable} is '{value}': {instead}; leave "
-                    f"{given.variable} out{_link_hint(given.name)}"
+                    option="topology",
+                    given=text,
+                    problem=f"`{given.name}` is '{value}', but {instead}",
+                    remedy=f"leave `{given.name}` out{_link_hint(given.name)}",
                 )
         own = user_parts.network(text) if user_parts else None
         if own is None:
             raise BadInputError(
-                f"TOPOLOGY is '{text}': only 'farpath run' and 'farpath draw' take a topology of "
-                "your own"
+                option="topology",
+                given=text,
+                problem="only 'farpath run' and 'farpath draw' take a topology of your own",
             )
         own = with_links(own, self.link)
         flows = parse_flows(self.flows, own.hosts)
@@ -581,32 +593,40 @@ else:
 
 
 def _link_hint(name: str) -> str:
-    """Return how LINK says what an option of a path says; nothing for one that it cannot say."""
+    """Return how ``link`` says an option of a path; nothing for one that it cannot say."""
     option = {"rtt": "delay"}.get(name, name)
-    return f", or give links a {option} by LINK" if option in LINK_OPTIONS else ""
+    return f", or give links a {option} by `link`" if option in LINK_OPTIONS else ""
 
 
 def _choice(name: str, value: str, allowed: Iterable[str]) -> str:
     if value not in allowed:
-        raise BadInputError(f"{name} is '{value}': it must be one of {', '.join(allowed)}")
+        raise BadInputError(
+            option=name, given=value, remedy=f"it must be one of {', '.join(allowed)}"
+        )
     return value
 
 
 def check_lab(lab: str) -> str:
     """Return the name of a lab; raises BadInputError if there is no such lab."""
-    return _choice("LAB", lab, CLOCKS)
+    return _choice("lab", lab, CLOCKS)
 
 
 def _clock(lab: str, clock: str | None) -> str:
     allowed = CLOCKS[check_lab(lab)]
     if clock is None:
         return allowed[0]
-    return _choice("CLOCK" if lab == VIRTUAL else f"CLOCK of LAB={lab}", clock, allowed)
+    if clock not in allowed:
+        raise BadInputError(
+            option="clock",
+            given=clock,
+            remedy=f"of `lab={lab}` it must be one of {', '.join(allowed)}",
+        )
+    return clock
 
 
 def parse_seed(text: str) -> int:
     """Return a seed; raise BadInputError for a text that is none."""
-    return _whole("SEED", text, SEED_RANGE)
+    return _whole("seed", text, SEED_RANGE)
 
 
 def _parsed(quantity: Quantity[Number], text: str | None, name: str, default: Number) -> Number:
@@ -616,5 +636,7 @@ def _parsed(quantity: Quantity[Number], text: str | None, name: str, default: Nu
 def _whole(name: str, text: str, allowed: tuple[int, int]) -> int:
     low, high = allowed
     if not (text.isascii() and text.isdigit() and len(text) <= 10 and low <= int(text) <= high):
-        raise BadInputError(f"{name} is '{text}': it must be a whole number from {low} to {high}")
+        raise BadInputError(
+            option=name, given=text, remedy=f"it must be a whole number from {low} to {high}"
+        )
     return int(text)

@@ -36,12 +36,18 @@ def _check_settings(plan: Plan) -> None:
     settings = plan.settings
     clocks = CLOCKS.get(settings.lab)
     if clocks is None:
-        raise BadInputError(f"lab is '{settings.lab}': it must be one of {', '.join(CLOCKS)}")
+        raise BadInputError(
+            option="lab", given=settings.lab, remedy=f"it must be one of {', '.join(CLOCKS)}"
+        )
     if settings.clock not in clocks:
-        raise BadInputError(f"clock is '{settings.clock}': it must be one of {', '.join(clocks)}")
+        raise BadInputError(
+            option="clock", given=settings.clock, remedy=f"it must be one of {', '.join(clocks)}"
+        )
     for name in ("ping_interval_s", "sample_interval_s"):
         if not getattr(settings, name) > 0:
-            raise BadInputError(f"{name} is {getattr(settings, name):g}: it must be above 0")
+            raise BadInputError(
+                problem=f"{name} is {getattr(settings, name):g}", remedy="it must be above 0"
+            )
 
 
 def _check_stacks(plan: Plan) -> None:
@@ -52,28 +58,33 @@ def _check_stacks(plan: Plan) -> None:
     for flow in plan.schedule.all_flows:
         if flow.stack not in labels:
             raise BadInputError(
-                f"{flow.name} runs '{flow.stack}', which is none of the plan's stacks: they are "
-                f"{', '.join(sorted(labels)) or 'none'}"
+                problem=f"{flow.name} runs '{flow.stack}', which is none of the plan's stacks",
+                remedy=f"they are {', '.join(sorted(labels)) or 'none'}",
             )
 
 
 def _check_topology(plan: Plan) -> None:
     if plan.topology not in MODULES:
         raise BadInputError(
-            f"TOPOLOGY is '{plan.topology}': it must be one of {', '.join(MODULES)}"
+            option="topology", given=plan.topology, remedy=f"it must be one of {', '.join(MODULES)}"
         )
     topology = find_topology(plan.topology)
     if plan.bottlenecks not in topology.bottlenecks:
         allowed = topology.bottlenecks
         raise BadInputError(
-            f"TOPOLOGY={plan.topology} has {plan.bottlenecks} bottlenecks: it must have "
-            + (f"{allowed[0]} to {allowed[-1]}" if len(allowed) > 1 else f"{allowed[0]}")
+            option="topology",
+            given=plan.topology,
+            problem=f"it has {plan.bottlenecks} bottlenecks",
+            remedy=f"it must have {allowed[0]}"
+            + (f" to {allowed[-1]}" if len(allowed) > 1 else ""),
         )
     check_own_network(plan)
     if topology.crosses_hops and not plan.path.hops:
         raise BadInputError(
-            f"TOPOLOGY={plan.topology}: path {plan.path.name} has no hops: take PATH_NAME=cern, "
-            "ufl or caltech, or name them in a path file of your own"
+            option="topology",
+            given=plan.topology,
+            problem=f"path {plan.path.name} has no hops",
+            remedy="take `path=cern`, ufl or caltech, or name them in a path file of your own",
         )
     if topology.takes_senders:
         check_senders(plan.senders, plan.path)
@@ -84,21 +95,24 @@ def _check_topology(plan: Plan) -> None:
 def senders_not_taken(topology: str) -> BadInputError:
     """Return the error of a topology with senders of its own that is given further ones."""
     return BadInputError(
-        f"TOPOLOGY={topology} has its own senders, one direction and one RTT: use SENDERS "
-        f"and REVERSE with TOPOLOGY={DUMBBELL}"
+        option="topology",
+        given=topology,
+        problem="it has its own senders, one direction and one RTT",
+        remedy=f"use `senders` and `reverse` with `topology={DUMBBELL}`",
     )
 
 
 def _check_ip(plan: Plan) -> None:
     if plan.ip_version not in (4, 6):
-        raise BadInputError(f"IP is {plan.ip_version}: it must be 4 or 6")
+        raise BadInputError(option="ip", given=plan.ip_version, remedy="it must be 4 or 6")
     if plan.ip_version == 4:
         return
     for mtu_bytes in (plan.path.mtu_bytes, *(sender.mtu_bytes for sender in plan.senders)):
         if mtu_bytes < LEAST_IPV6_MTU_BYTES:
             raise BadInputError(
-                f"MTU is {mtu_bytes} bytes: IP=6 needs at least {LEAST_IPV6_MTU_BYTES} "
-                "(RFC 8200, section 5)"
+                option="mtu",
+                given=f"{mtu_bytes} bytes",
+                problem=f"`ip=6` needs at least {LEAST_IPV6_MTU_BYTES} (RFC 8200, section 5)",
             )
 
 
@@ -107,17 +121,25 @@ def check_senders(senders: Iterable[Sender], path: Path) -> None:
     for number, sender in enumerate(senders, start=2):
         if sender.name != numbered(SENDER, number):
             raise BadInputError(
-                f"SENDERS: sender {number} is called '{sender.name}': it must be "
-                f"{numbered(SENDER, number)}"
+                option="senders",
+                problem=f"sender {number} is called '{sender.name}'",
+                remedy=f"it must be {numbered(SENDER, number)}",
             )
         if not path.rtt_ms <= sender.rtt_ms <= RTT_MS_RANGE[1]:
             raise BadInputError(
-                f"SENDERS has an RTT of {sender.rtt_ms:g} ms: it must be at least the path's, "
-                f"{path.rtt_ms:g} ms, and at most {RTT_MS_RANGE[1]:g} ms; give the shortest RTT "
-                "as RTT"
+                option="senders",
+                problem=(
+                    f"an RTT of {sender.rtt_ms:g} ms must be at least the path's, "
+                    f"{path.rtt_ms:g} ms, and at most {RTT_MS_RANGE[1]:g} ms"
+                ),
+                remedy="give the shortest RTT as `rtt`",
             )
         if not MTU_BYTES_RANGE[0] <= sender.mtu_bytes <= path.mtu_bytes:
             raise BadInputError(
-                f"SENDERS has an MTU of {sender.mtu_bytes} bytes: it must be at most the path's, "
-                f"{path.mtu_bytes}, and at least {MTU_BYTES_RANGE[0]}; give the largest MTU as MTU"
+                option="senders",
+                problem=(
+                    f"an MTU of {sender.mtu_bytes} bytes must be at most the path's, "
+                    f"{path.mtu_bytes}, and at least {MTU_BYTES_RANGE[0]}"
+                ),
+                remedy="give the largest MTU as `mtu`",
             )

@@ -27,11 +27,13 @@ def parse_schedule(text: str) -> tuple[str, ScheduleMaker]:
     name, colon, apart = text.partition(":")
     if name not in SCHEDULES or (colon and name != JOINING):
         raise BadInputError(
-            f"SCHEDULE is '{text}': it must be one of {', '.join(SCHEDULES)}, or {EXAMPLE}"
+            option="schedule",
+            given=text,
+            remedy=f"it must be one of {', '.join(SCHEDULES)}, or {EXAMPLE}",
         )
     if not colon:
         return name, SCHEDULES[name]
-    apart_s = quantities.DURATION_S.parse(apart, f"SCHEDULE: {JOINING}", APART_S_RANGE)
+    apart_s = quantities.DURATION_S.parse(apart, f"schedule: {JOINING}", APART_S_RANGE)
     return name, partial(staggered, apart_s=apart_s)
 
 

@@ -21,10 +21,16 @@ def parse_senders(text: str, path: Path) -> tuple[Sender, ...]:
     """
     sender_texts = text.split()
     if not sender_texts:
-        raise BadInputError("SENDERS is empty: leave it out, or give senders, as in rtt=172ms")
+        raise BadInputError(
+            option="senders",
+            problem="it is empty",
+            remedy="leave it out, or give senders, as in rtt=172ms",
+        )
     if len(sender_texts) > MOST_SENDERS:
         raise BadInputError(
-            f"SENDERS has {len(sender_texts)} further senders: at most {MOST_SENDERS} are allowed"
+            option="senders",
+            problem=f"it has {len(sender_texts)} further senders",
+            remedy=f"at most {MOST_SENDERS} are allowed",
         )
     senders = tuple(
         _parse_sender(sender_text, numbered(SENDER, number), path)
@@ -38,10 +44,10 @@ def _parse_sender(text: str, name: str, path: Path) -> Sender:
     example = "rtt=172ms,mtu=1500 rtt=50ms: senders are separated by blanks"
     options, _ = parse_words(text, "senders", text, example, ("rtt", "mtu"))
     rtt_ms = (
-        quantities.RTT_MS.parse(options["rtt"], "SENDERS: rtt") if "rtt" in options else path.rtt_ms
+        quantities.RTT_MS.parse(options["rtt"], "senders: rtt") if "rtt" in options else path.rtt_ms
     )
     mtu_bytes = (
-        quantities.MTU_BYTES.parse(options["mtu"], "SENDERS: mtu")
+        quantities.MTU_BYTES.parse(options["mtu"], "senders: mtu")
         if "mtu" in options
         else path.mtu_bytes
     )

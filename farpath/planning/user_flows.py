@@ -36,29 +36,44 @@ def parse_flows(text: str | None, hosts: Sequence[str]) -> tuple[UserFlow, ...]:
     """
     if text is None:
         raise BadInputError(
-            f"TOPOLOGY is a file, and FLOWS is missing: name flows by hosts, as in "
-            f"FLOWS='{hosts[0]}>{hosts[1]}:cubic'; the hosts are {', '.join(hosts)}"
+            option="flows",
+            problem="it is missing, and `topology` is a file",
+            remedy=(
+                f"name flows by hosts, as in `flows`='{hosts[0]}>{hosts[1]}:cubic'; the "
+                f"hosts are {', '.join(hosts)}"
+            ),
         )
     flows: list[UserFlow] = []
     for word in text.split():
         match = _FLOWS.fullmatch(word)
         if match is None:
             raise BadInputError(
-                f"FLOWS has '{word}': give sender>receiver:stack for each pair of hosts, separated "
-                f"by blanks, as in '{EXAMPLE}'"
+                option="flows",
+                given=word,
+                remedy=(
+                    "give sender>receiver:stack for each pair of hosts, separated by "
+                    f"blanks, as in '{EXAMPLE}'"
+                ),
             )
         for host in (match[1], match[2]):
             if host not in hosts:
                 raise BadInputError(
-                    f"FLOWS has '{word}': there is no host '{host}'; the hosts are "
-                    f"{', '.join(hosts)}"
+                    option="flows",
+                    given=word,
+                    problem=f"there is no host '{host}'",
+                    remedy=f"the hosts are {', '.join(hosts)}",
                 )
         if match[1] == match[2]:
-            raise BadInputError(f"FLOWS has '{word}': a flow leads from one host to another")
-        stacks = parse_stacks(match[3], "FLOWS")
+            raise BadInputError(
+                option="flows", given=word, remedy="a flow leads from one host to another"
+            )
+        stacks = parse_stacks(match[3], "flows")
         flows += [UserFlow(match[1], match[2], stack) for stack in stacks]
     if not 1 <= len(flows) <= MOST_FLOWS:
         raise BadInputError(
-            f"FLOWS is '{text}', {len(flows)} flows: give 1 to {MOST_FLOWS}, as in '{EXAMPLE}'"
+            option="flows",
+            given=text,
+            problem=f"it has {len(flows)} flows",
+            remedy=f"give 1 to {MOST_FLOWS}, as in '{EXAMPLE}'",
         )
     return tuple(flows)

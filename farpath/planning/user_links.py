@@ -44,8 +44,13 @@ def with_links(network: OwnNetwork, text: str | None) -> OwnNetwork:
     for request in requests:
         if request.name != ALL and not any(_directions(request.name, c) for c in network.cables):
             raise BadInputError(
-                f"LINK has '{request.name}': there is no such link; the links are "
-                f"{', '.join(f'{cable.one}-{cable.other}' for cable in network.cables)}"
+                option="link",
+                given=request.name,
+                problem="there is no such link",
+                remedy=(
+                    "the links are "
+                    f"{', '.join(f'{cable.one}-{cable.other}' for cable in network.cables)}"
+                ),
             )
     named = [request for request in requests if request.name != ALL]
     cables = tuple(_changed(cable, named) for cable in network.cables)
@@ -70,11 +75,18 @@ def parse_links(text: str) -> tuple[LinkRequest, ...]:
             links[-1][1].append(word)
         else:
             raise BadInputError(
-                f"LINK is '{text}': '{word}' names no link; give {EXAMPLE}, s1>s2:loss=1% for one "
-                f"direction, or {ALL}:rate=10Mbit for all links that have none"
+                option="link",
+                given=text,
+                problem=f"'{word}' names no link",
+                remedy=(
+                    f"give {EXAMPLE}, s1>s2:loss=1% for one direction, or {ALL}:rate=10Mbit "
+                    "for all links that have none"
+                ),
             )
     if not links:
-        raise BadInputError(f"LINK is '{text}': give links with options, as in {EXAMPLE}")
+        raise BadInputError(
+            option="link", given=text, remedy=f"give links with options, as in {EXAMPLE}"
+        )
     return tuple(LinkRequest(name, _values(name, ",".join(words))) for name, words in links)
 
 
@@ -86,38 +98,44 @@ def _values(name: str, text: str) -> dict[str, Any]:
         option, equals, value = word.partition("=")
         if option in OPTIONS and equals:
             if option in given:
-                raise BadInputError(f"LINK: {name} has {option} twice; give it once")
+                raise BadInputError(
+                    option="link", problem=f"{name} has {option} twice", remedy="give it once"
+                )
             given[option], last = value, option
         elif last == "queue":
             # A parameter of the queue
             given["queue"] += f",{word}"
         else:
             raise BadInputError(
-                f"LINK: {name} has '{word}': give some of {', '.join(OPTIONS)}, as in {EXAMPLE}"
+                option="link",
+                problem=f"{name} has '{word}'",
+                remedy=f"give some of {', '.join(OPTIONS)}, as in {EXAMPLE}",
             )
     if not given:
-        raise BadInputError(f"LINK: {name} has no options; give some, as in {EXAMPLE}")
+        raise BadInputError(
+            option="link", problem=f"{name} has no options", remedy=f"give some, as in {EXAMPLE}"
+        )
     values: dict[str, Any] = {}
     for option, value in given.items():
-        values |= _parsed(f"LINK: {name}: {option}", option, value)
+        values |= _parsed(f"{name}: {option}", option, value)
     return values
 
 
 def _parsed(owner: str, option: str, text: str) -> dict[str, Any]:
     if option == "rate":
-        return {"rate_bps": quantities.RATE_BPS.parse(text, owner)}
+        return {"rate_bps": quantities.RATE_BPS.parse(text, f"link: {owner}")}
     if option == "delay":
-        return {"delay_ms": quantities.DELAY_MS.parse(text, owner)}
+        return {"delay_ms": quantities.DELAY_MS.parse(text, f"link: {owner}")}
     if option == "jitter":
-        return {"jitter_ms": quantities.JITTER_MS.parse(text, owner)}
+        return {"jitter_ms": quantities.JITTER_MS.parse(text, f"link: {owner}")}
     if option == "loss":
-        return {"loss": quantities.FRACTION.parse(text, owner)}
+        return {"loss": quantities.FRACTION.parse(text, f"link: {owner}")}
     if option == "buffer":
         return {"buffer_packets": _packets(owner, text)}
     try:
         request = parse_queue(text)
     except BadInputError as error:
-        raise BadInputError(f"{owner}: {error.message}") from error
+        raise BadInputError(option="link", problem=f"{owner}: {error.text}") from error
     limit = {} if request.limit is None else {"buffer_packets": _packets(owner, request.limit)}
     return {"queue": request.aqm, **limit}
 
@@ -128,8 +146,11 @@ def _packets(owner: str, text: str) -> int:
     least, most = BUFFER_PACKETS_RANGE
     if number is None or not least <= int(number[1]) <= most:
         raise BadInputError(
-            f"{owner} is '{text}': a link's buffer is a number of packets, {least} to {most:,}, "
-            "such as 100packets"
+            option="link",
+            problem=f"{owner} is '{text}'",
+            remedy=(
+                f"a link's buffer is a number of packets, {least} to {most:,}, such as 100packets"
+            ),
         )
     return int(number[1])
 
@@ -176,4 +197,4 @@ def _with(shaping: Shaping, values: Mapping[str, Any], name: str) -> Shaping:
     try:
         return Shaping(**values)
     except BadInputError as error:
-        raise BadInputError(f"LINK: {name}: {error.message}") from error
+        raise BadInputError(option="link", problem=f"{name}: {error.text}") from error

@@ -36,7 +36,7 @@ def user_path(
         check_way(network, *pair)
     first = pairs[0]
     (queue, *_) = network.bottlenecks(pairs)
-    given = {} if mtu is None else {"mtu_bytes": quantities.MTU_BYTES.parse(mtu, "MTU")}
+    given = {} if mtu is None else {"mtu_bytes": quantities.MTU_BYTES.parse(mtu, "mtu")}
     mtu_bytes = given.get("mtu_bytes", path_options.DEFAULT_MTU_BYTES)
     frame_bytes = mtu_bytes + ETHERNET_HEADER_BYTES
     values: dict[str, Any] = {
@@ -49,7 +49,7 @@ def user_path(
         "window_bytes": _window_bytes(network, pairs, frame_bytes),
     }
     if window is not None:
-        values["window_bytes"] = quantities.WINDOW_BYTES.parse(window, "WINDOW")
+        values["window_bytes"] = quantities.WINDOW_BYTES.parse(window, "window")
         given["window_bytes"] = values["window_bytes"]
     about = {
         "name": name_of(text),
@@ -64,16 +64,22 @@ def check_way(network: OwnNetwork, sender: str, receiver: str) -> None:
     """Raise BadInputError for a way on which a flow has no end of rate, or too long a delay."""
     if not network.bottlenecks([(sender, receiver)]):
         raise BadInputError(
-            f"TOPOLOGY: no link on the way from {sender} to {receiver} has bw: computation takes "
-            "no time, so that a flow would have no end of rate; give one of them bw, in Mbit/s, or "
-            "LINK='*:rate=10Mbit'"
+            option="topology",
+            problem=(
+                f"no link on the way from {sender} to {receiver} has bw: computation "
+                "takes no time, so that a flow would have no end of rate"
+            ),
+            remedy="give one of them bw, in Mbit/s, or `link`='*:rate=10Mbit'",
         )
     low, high = WAY_RTT_MS_RANGE
     rtt_ms = network.rtt_ms(sender, receiver)
     if not low <= rtt_ms <= high:
         raise BadInputError(
-            f"TOPOLOGY: the delays on the way from {sender} to {receiver} and back are "
-            f"{rtt_ms:g} ms: they must be {low:g} to {high:,g} ms; give links shorter delays"
+            option="topology",
+            problem=(
+                f"the delays on the way from {sender} to {receiver} and back are {rtt_ms:g} ms"
+            ),
+            remedy=f"they must be {low:g} to {high:,g} ms; give links shorter delays",
         )
 
 

@@ -16,8 +16,10 @@ def check_own_network(plan: Plan) -> None:
     """
     if (plan.topology == OWN) != (plan.network is not None):
         raise BadInputError(
-            f"TOPOLOGY is '{plan.topology}': a topology of your own, and no other, has a network; "
-            "name its file, as in ./mine.py"
+            option="topology",
+            given=plan.topology,
+            problem="a topology of your own, and no other, has a network",
+            remedy="name its file, as in ./mine.py",
         )
     if plan.network is not None:
         _check_flows(plan, plan.network)
@@ -29,37 +31,46 @@ def _check_flows(plan: Plan, network: OwnNetwork) -> None:
         for host in (flow.sender, flow.receiver):
             if host not in network.hosts:
                 raise BadInputError(
-                    f"FLOWS: {flow.name} has no host '{host}' in its network: the hosts are "
-                    f"{', '.join(network.hosts)}"
+                    option="flows",
+                    problem=f"{flow.name} has no host '{host}' in its network",
+                    remedy=f"the hosts are {', '.join(network.hosts)}",
                 )
         if flow.sender == flow.receiver:
-            raise BadInputError(f"FLOWS: {flow.name} leads from {flow.sender} to itself")
+            raise BadInputError(
+                option="flows", problem=f"{flow.name} leads from {flow.sender} to itself"
+            )
     for pair in plan.pairs:
         check_way(network, *pair)
     if plan.bottlenecks != len(network.bottlenecks(plan.pairs)):
-        raise BadInputError(f"plan.bottlenecks is {plan.bottlenecks}, unlike those of its network")
+        raise BadInputError(
+            problem=f"plan.bottlenecks is {plan.bottlenecks}, unlike those of its network"
+        )
 
 
 def _check_options(plan: Plan) -> None:
     """Refuse options that are made for one path between two sites."""
     path = plan.path
     given = {
-        "LAB=host": not platform_of(plan).boots_kernel,
-        "DROP": plan.droppers,
-        "BACKGROUND": path.background or path.short_flows,
-        "REORDER": path.reorder,
-        "DUPLICATE": path.duplicate,
-        "JITTER": path.jitter_ms,
+        "lab": not platform_of(plan).boots_kernel,
+        "drop": plan.droppers,
+        "background": path.background or path.short_flows,
+        "reorder": path.reorder,
+        "duplicate": path.duplicate,
+        "jitter": path.jitter_ms,
     }
     for option, is_given in given.items():
         if is_given:
             raise BadInputError(
-                f"{option} with a TOPOLOGY of your own: it is for the topologies of farpath; leave "
-                "one of them out"
+                option=option,
+                problem="it is for the topologies of farpath, and `topology` is of your own",
+                remedy="leave one of them out",
             )
     both = {flow.sender for flow in plan.schedule.flows} & set(plan.receivers)
     if (plan.source or plan.sink) and both:
         raise BadInputError(
-            f"SOURCE and SINK with FLOWS from and to {sorted(both)[0]}: a disk is read or written "
-            "here, and that host would do both; leave one of them out"
+            option="source" if plan.source else "sink",
+            problem=(
+                f"a disk is read or written here, and of `flows` {sorted(both)[0]} would do both"
+            ),
+            remedy="leave one of them out",
         )

@@ -129,15 +129,22 @@ def split_text(text: str) -> UserText:
     match = _OWN.fullmatch(text)
     if match is None or "\0" in text:
         raise BadInputError(
-            f"TOPOLOGY is '{text}': a topology of your own is a Python file, ./mine.py, or a class "
-            "of it with arguments, ./mine.py:Tree,2"
+            option="topology",
+            given=text,
+            remedy=(
+                "a topology of your own is a Python file, ./mine.py, or a class of it "
+                "with arguments, ./mine.py:Tree,2"
+            ),
         )
     has_arguments = match.end() > max(match.end("file"), match.end("selection"))
     try:
         arguments = shlex.split(match["arguments"] or "")
     except ValueError as error:
         raise BadInputError(
-            f"TOPOLOGY is '{text}': behind -- a quotation mark is open ({error}); close it"
+            option="topology",
+            given=text,
+            problem=f"behind -- a quotation mark is open ({error})",
+            remedy="close it",
         ) from error
     return UserText(
         match["file"], match["selection"] or "", tuple(arguments) if has_arguments else None
@@ -177,7 +184,9 @@ def network_of(description: Mapping[str, Any], warn: Warn = lambda _words: None)
         hosts, switches = tuple(description["hosts"]), tuple(description["switches"])
         network = OwnNetwork(hosts, switches, cables)
     except BadInputError as error:
-        raise BadInputError(f"TOPOLOGY: {error.message}") from error
+        raise BadInputError(
+            option="topology", problem=error.problem or error.text, remedy=error.remedy
+        ) from error
     for option, words in ignored.items():
         warn(f"{option} is ignored: {words}")
     return network
@@ -187,15 +196,17 @@ def _refused(owner: str, option: str, value: Any) -> BadInputError:
     """Return the error of an option that cannot be mapped."""
     text = next(iter(value.values()), "") if isinstance(value, dict) else value
     reason = _REASONS.get(option, "that is not mapped")
-    return BadInputError(f"{owner} has {on_one_line(f'{option}={text!r}')}: {reason}; leave it out")
+    return BadInputError(
+        problem=f"{owner} has {on_one_line(f'{option}={text!r}')}: {reason}", remedy="leave it out"
+    )
 
 
 def _check_class(owner: str, value: Any, allowed: tuple[str, ...]) -> None:
     name = value.get("class", value.get("object")) if isinstance(value, dict) else value
     if value is not None and name not in allowed:
         raise BadInputError(
-            f"{owner} is a {on_one_line(str(name))}, which is not mapped: it can be "
-            f"{', '.join(allowed)}; leave cls out"
+            problem=f"{owner} is a {on_one_line(str(name))}, which is not mapped",
+            remedy=f"it can be {', '.join(allowed)}; leave cls out",
         )
 
 
@@ -274,8 +285,10 @@ def _shaping(owner: str, options: Mapping[str, Any]) -> Shaping:
     jitter_ms = _time_ms(owner, "jitter", options.get("jitter"))
     if jitter_ms > delay_ms:
         raise BadInputError(
-            f"{owner} has jitter={options['jitter']!r} and delay={options.get('delay')!r}: a delay "
-            "may deviate by at most itself"
+            problem=(
+                f"{owner} has jitter={options['jitter']!r} and delay={options.get('delay')!r}"
+            ),
+            remedy="a delay may deviate by at most itself",
         )
     low_mbit, high_mbit = (rate_bps / 1e6 for rate_bps in RATE_BPS_RANGE)
     rate_mbit = _number(owner, "bw", options, (low_mbit, high_mbit), " Mbit/s")
@@ -285,8 +298,11 @@ def _shaping(owner: str, options: Mapping[str, Any]) -> Shaping:
     for option in ("max_queue_size", "queue", "enable_red", "enable_ecn"):
         if options.get(option) and rate_mbit is None:
             raise BadInputError(
-                f"{owner} has {option}={on_one_line(str(options[option]))} and no bw: packets wait "
-                "for a rate only; give bw, or leave it out"
+                problem=(
+                    f"{owner} has {option}={on_one_line(str(options[option]))} and no bw: "
+                    "packets wait for a rate only"
+                ),
+                remedy="give bw, or leave it out",
             )
     rate_bps = round(1e6 * (rate_mbit or 0))
     aqm, waiting = None, 0
@@ -302,7 +318,8 @@ def _queue(owner: str, options: Mapping[str, Any], rate_bps: int) -> tuple[Aqm |
     if options.get("queue"):
         if is_red:
             raise BadInputError(
-                f"{owner} has queue and enable_red or enable_ecn, which say the same; leave one out"
+                problem=f"{owner} has queue and enable_red or enable_ecn, which say the same",
+                remedy="leave one out",
             )
         return _user_queue(owner, options["queue"])
     if is_red:
@@ -320,23 +337,26 @@ def _user_queue(owner: str, text: Any) -> tuple[Aqm | None, int]:
     """Map a queue as QUEUE names it, and its limit if that counts packets."""
     if not isinstance(text, str):
         raise BadInputError(
-            f"{owner} has queue={on_one_line(repr(text))}: give a text as QUEUE takes it, as in "
-            "queue='fq_codel:target=5ms'"
+            problem=f"{owner} has queue={on_one_line(repr(text))}",
+            remedy="give a text as `queue` takes it, as in queue='fq_codel:target=5ms'",
         )
     try:
         request = parse_queue(text)
     except BadInputError as error:
-        raise BadInputError(f"{owner}: {error.message}") from error
+        raise BadInputError(problem=f"{owner}: {error.text}") from error
     limit = request.limit
     if limit is None:
         return request.aqm, DEFAULT_BUFFER_PACKETS
     if not limit.endswith("packets"):
         raise BadInputError(
-            f"{owner} has queue={on_one_line(text)}: its limit counts bytes, and a link's buffer "
-            "counts packets; give max_queue_size instead"
+            problem=(
+                f"{owner} has queue={on_one_line(text)}: its limit counts bytes, and a "
+                "link's buffer counts packets"
+            ),
+            remedy="give max_queue_size instead",
         )
     return request.aqm, quantities.whole(BUFFER_PACKETS_RANGE).parse(
-        limit.removesuffix("packets"), f"{owner}: limit of queue"
+        limit.removesuffix("packets"), f"topology: {owner}: limit of queue"
     )
 
 
@@ -346,10 +366,10 @@ def _time_ms(owner: str, option: str, value: Any) -> float:
         return 0.0
     if not isinstance(value, str):
         raise BadInputError(
-            f"{owner} has {option}={on_one_line(repr(value))}: give it with its unit, as in "
-            f"{option}='5ms'"
+            problem=f"{owner} has {option}={on_one_line(repr(value))}",
+            remedy=f"give it with its unit, as in {option}='5ms'",
         )
-    return quantities.DELAY_MS.parse(value, f"{owner}: {option}")
+    return quantities.DELAY_MS.parse(value, f"topology: {owner}: {option}")
 
 
 def _number(
@@ -366,7 +386,7 @@ def _number(
     low, high = allowed
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise BadInputError(
-            f"{owner} has {option}={on_one_line(repr(value))}: it must be a number from "
-            f"{low:,.12g} to {high:,.12g}{unit}"
+            problem=f"{owner} has {option}={on_one_line(repr(value))}",
+            remedy=f"it must be a number from {low:,.12g} to {high:,.12g}{unit}",
         )
     return float(value)

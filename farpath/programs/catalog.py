@@ -60,14 +60,22 @@ def entry_by_name(name: str) -> CatalogEntry:
     if "," in name:
         joined = "+".join(part.strip() for part in name.split(",") if part.strip())
         raise BadInputError(
-            f"STACK is '{name}': join the stacks of several flows by a plus: write {joined}"
+            option="stack",
+            given=name,
+            remedy=f"join the stacks of several flows by a plus: write {joined}",
         )
     close = difflib.get_close_matches(name.lower(), [*entries, *aliases], n=1, cutoff=0.5)
     hint = f" (did you mean {close[0]}?)" if close else ""
     raise BadInputError(
-        f"STACK is '{name}'{hint}: it must be one of the {len(entries)} that 'farpath stacks' "
-        "lists, such as reno, cubic or bbr, a kernel module's source like ./tcp_mine.c, a "
-        "congestion control for UDT like ./mine.cpp, or an image like oci:./mine"
+        option="stack",
+        given=name,
+        problem=f"there is no such stack{hint}",
+        remedy=(
+            f"it must be one of the {len(entries)} that 'farpath stacks' lists, "
+            "such as reno, cubic or bbr, a kernel module's source like "
+            "./tcp_mine.c, a congestion control for UDT like ./mine.cpp, or an "
+            "image like oci:./mine"
+        ),
     )
 
 
@@ -94,8 +102,12 @@ def check_together(stacks: Sequence[Stack]) -> None:
         other = by_module.setdefault(module, stack) if module else stack
         if other.parameters != stack.parameters or other.build != stack.build:
             raise BadInputError(
-                f"STACK: {other.label} and {stack.label} are one kernel module, which has one set "
-                "of parameters: run them one after the other"
+                option="stack",
+                problem=(
+                    f"{other.label} and {stack.label} are one kernel module, which has one "
+                    "set of parameters"
+                ),
+                remedy="run them one after the other",
             )
 
 

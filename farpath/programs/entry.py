@@ -66,8 +66,9 @@ class Parameter:
             if self.low is None or (self.high is not None and self.low <= number <= self.high):
                 return str(number)
         raise BadInputError(
-            f"STACK: {self.name} of {stack} is '{text}': it must be {self.allowed}; "
-            f"the default is {self.default}"
+            option="stack",
+            problem=f"{self.name} of {stack} is '{text}'",
+            remedy=f"it must be {self.allowed}; the default is {self.default}",
         )
 
 
@@ -163,7 +164,11 @@ def checked_parameters(
             close = difflib.get_close_matches(name, by_name, n=1)
             hint = f" (did you mean {close[0]}?)" if close else ""
             names = ", ".join(by_name) or "none"
-            raise BadInputError(f"STACK: {stack} has no parameter '{name}'{hint}: it has {names}")
+            raise BadInputError(
+                option="stack",
+                problem=f"{stack} has no parameter '{name}'{hint}",
+                remedy=f"it has {names}",
+            )
     return {name: by_name[name].checked(stack, values[name]) for name in sorted(values)}
 
 

@@ -135,23 +135,34 @@ class Program:
         """Raise BadInputError for a plan in which a stack of this program cannot run."""
         if plan.settings.lab not in self.labs:
             raise BadInputError(
-                f"STACK has {stack.label} and LAB is '{plan.settings.lab}': its programs are built "
-                f"for the {self.labs[0]} lab; use LAB={self.labs[0]}"
+                option="stack",
+                given=stack.label,
+                problem=(
+                    f"`lab` is '{plan.settings.lab}', and its programs are built for the "
+                    f"{self.labs[0]} lab"
+                ),
+                remedy=f"use `lab={self.labs[0]}`",
             )
         if plan.ip_version not in self.ip_versions:
             versions = " and ".join(f"IPv{version}" for version in self.ip_versions)
             raise BadInputError(
-                f"STACK: {stack.name} runs over {versions} only: leave IP={plan.ip_version} out, "
-                "or use a TCP stack"
+                option="stack",
+                given=stack.label,
+                problem=f"{stack.name} runs over {versions} only",
+                remedy=f"leave `ip={plan.ip_version}` out, or use a TCP stack",
             )
         for flow in plan.schedule.all_flows:
             packet_bytes = self.packet_bytes(stack, plan.ip_version)
             mtu_bytes = plan.flow_mtu_bytes(flow)
             if flow.stack == stack.label and packet_bytes and packet_bytes > mtu_bytes:
                 raise BadInputError(
-                    f"STACK: {stack.label} sends packets of {packet_bytes} bytes, but the MTU of "
-                    f"{flow.sender} is {mtu_bytes}: give {stack.name}:"
-                    f"{self.size_text(mtu_bytes, plan.ip_version)}"
+                    option="stack",
+                    given=stack.label,
+                    problem=(
+                        f"it sends packets of {packet_bytes} bytes, but the MTU of "
+                        f"{flow.sender} is {mtu_bytes}"
+                    ),
+                    remedy=f"give {stack.name}:{self.size_text(mtu_bytes, plan.ip_version)}",
                 )
 
     def headers_bytes(self, ip_version: int) -> int:

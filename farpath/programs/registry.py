@@ -34,8 +34,10 @@ def program_of(stack: Stack) -> Program:
     known = programs()
     if stack.program not in known:
         raise BadInputError(
-            f"STACK: {stack.label} is run by '{stack.program}': it must be one of "
-            f"{', '.join(known)}; use the farpath that knows it"
+            option="stack",
+            given=stack.label,
+            problem=f"it is run by '{stack.program}', which is none of {', '.join(known)}",
+            remedy="use the farpath that knows it",
         )
     return known[stack.program]
 

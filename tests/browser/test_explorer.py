@@ -39,7 +39,7 @@ def test_runs_are_chosen_refused_stopped_and_shown(page: Page, clone: Clone) -> 
     loss.fill("<b>x</b>")
     loss.press("Tab")
     run.click()
-    page.wait_for_selector("text=LOSS is '<b>x</b>': it must be")
+    page.wait_for_selector("text=loss is '<b>x</b>': it must be")
 
     loss.fill("1e-5")
     loss.press("Tab")

@@ -37,7 +37,12 @@ def parse_captures(text: str) -> tuple[Capture, ...]:
     places = [capture.place for capture in captures]
     for place in places:
         if places.count(place) > 1:
-            raise BadInputError(f"CAPTURE is '{text}': {place} is there twice; name a place once")
+            raise BadInputError(
+                option="capture",
+                given=text,
+                problem=f"{place} is there twice",
+                remedy="name a place once",
+            )
     return captures
 
 
@@ -45,15 +50,20 @@ def _parse_capture(part: str, text: str) -> Capture:
     place, colon, size = part.partition(":")
     if not place:
         raise BadInputError(
-            f"CAPTURE is '{text}': a comma must separate two places, as in {EXAMPLE}"
+            option="capture",
+            given=text,
+            problem="a comma must separate two places",
+            remedy=f"write it as in {EXAMPLE}",
         )
     if not colon:
         return Capture(place)
     low, high = SNAP_BYTES_RANGE
     if not (size.isascii() and size.isdigit() and len(size) <= 5 and low <= int(size) <= high):
         raise BadInputError(
-            f"CAPTURE is '{text}': after {place}: stands how many bytes of each packet are kept, "
-            f"from {low} to {high:,}, as in {place}:128"
+            option="capture",
+            given=text,
+            problem=f"after {place}: stands how many bytes of each packet are kept",
+            remedy=f"give {low} to {high:,}, as in {place}:128",
         )
     return Capture(place, int(size))
 
@@ -69,24 +79,35 @@ def check_captures(plan: Plan) -> None:
     if not plan.settings.cpu_is_free:
         where = real_time_option(plan.settings)
         raise BadInputError(
-            f"CAPTURE is '{names}' with {where}: there capturing takes time of its own and would "
-            "change the run; leave one of them out"
+            option="capture",
+            given=names,
+            problem=f"with {where} capturing takes time of its own and would change the run",
+            remedy="leave one of them out",
         )
     places = capture_sizes.ports(lay_out(plan))
     for one in plan.captures:
         if one.place not in places:
             raise BadInputError(
-                f"CAPTURE is '{names}': there is no {one.place} in this run: it must be one of "
-                f"{', '.join(places)}"
+                option="capture",
+                given=names,
+                problem=f"there is no {one.place} in this run",
+                remedy=f"it must be one of {', '.join(places)}",
             )
     size_bytes = sum(capture_sizes.most_bytes(plan, one) for one in plan.captures)
     if size_bytes > MOST_CAPTURE_BYTES:
         raise BadInputError(
-            f"CAPTURE is '{names}', which may give {size_bytes / 1e6:,.0f} MB in "
-            f"{plan.schedule.duration_s:g} s: at most {MOST_CAPTURE_BYTES / 1e6:,.0f} MB "
-            "are possible; keep fewer bytes of each packet, as in "
-            f"{plan.captures[0].place}:{SNAP_BYTES_RANGE[0]}, or give a shorter TIME or "
-            "REGION, or fewer places"
+            option="capture",
+            given=names,
+            problem=(
+                f"it may give {size_bytes / 1e6:,.0f} MB in "
+                f"{plan.schedule.duration_s:g} s, and at most "
+                f"{MOST_CAPTURE_BYTES / 1e6:,.0f} MB are possible"
+            ),
+            remedy=(
+                "keep fewer bytes of each packet, as in "
+                f"{plan.captures[0].place}:{SNAP_BYTES_RANGE[0]}, or give a shorter "
+                "`time` or `region`, or fewer places"
+            ),
         )
 
 

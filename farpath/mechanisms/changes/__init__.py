@@ -18,23 +18,27 @@ from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.settings import HOST, VIRTUAL, VIRTUAL_CLOCK
 from topologies import find_topology
 
+_VIRTUAL_TIME = f"use `lab={VIRTUAL}` with `clock={VIRTUAL_CLOCK}`"
+
 
 def _apply(path: PathSoFar, given: Texts) -> Mapping[str, Any]:
     """Return the way back that is given; a path with one of its own keeps that one's buffer."""
     usual_bps = path.base.up_rate_bps if path.base else 0
     fields = {}
     if "up_rate" in given:
-        fields["up_rate_bps"] = RATE_BPS.parse(given["up_rate"], "UP_RATE")
+        fields["up_rate_bps"] = RATE_BPS.parse(given["up_rate"], "up_rate")
     rate_bps = fields.get("up_rate_bps", usual_bps)
     if "up_buffer" in given:
         text = given["up_buffer"]
         if not rate_bps:
             raise BadInputError(
-                f"UP_BUFFER is '{text}' without UP_RATE: the way back has no end of rate then, and "
-                "needs no buffer; give UP_RATE too, or leave UP_BUFFER out"
+                option="up_buffer",
+                given=text,
+                problem="without `up_rate` the way back has no end of rate, and needs no buffer",
+                remedy="give `up_rate` too, or leave `up_buffer` out",
             )
         fields["up_buffer_bytes"] = parse_size(
-            text, "UP_BUFFER", BUFFER_BYTES_RANGE, (rate_bps, path.rtt_ms)
+            text, "up_buffer", BUFFER_BYTES_RANGE, (rate_bps, path.rtt_ms)
         )
     elif rate_bps and not usual_bps:
         fields["up_buffer_bytes"] = default_buffer_bytes(rate_bps, path.rtt_ms, path.mtu_bytes)
@@ -54,35 +58,51 @@ def _texts(plan: Plan) -> Texts:
 def check_links(plan: Plan) -> None:
     """Raise BadInputError for changes that a run does not reach, or that its lab does not have."""
     path, duration_s = plan.path, plan.schedule.duration_s
-    for name, changes in (("RATE", path.rate_changes), ("RTT", path.rtt_changes)):
+    for name, changes in (("rate", path.rate_changes), ("rtt", path.rtt_changes)):
         if changes and not changes.period_s and changes.at_s[-1] >= duration_s:
             raise BadInputError(
-                f"{name} has a change at {changes.at_s[-1]:g} s, but the run ends after "
-                f"{duration_s:g} s: give an earlier time, or a longer TIME or REGION"
+                option=name,
+                problem=(
+                    f"it has a change at {changes.at_s[-1]:g} s, but the run ends after "
+                    f"{duration_s:g} s"
+                ),
+                remedy="give an earlier time, or a longer `time` or `region`",
             )
         if changes and plan.settings.clock != VIRTUAL_CLOCK:
             raise BadInputError(
-                f"{name} has changes with {real_time_option(plan.settings)}: they are exact in "
-                f"virtual time only; use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
+                option=name,
+                problem=(
+                    f"it has changes with {real_time_option(plan.settings)}, and they are "
+                    "exact in virtual time only"
+                ),
+                remedy=_VIRTUAL_TIME,
             )
     if path.rate_trace and plan.settings.clock != VIRTUAL_CLOCK:
         raise BadInputError(
-            f"RATE is a trace with {real_time_option(plan.settings)}: its times are exact in "
-            f"virtual time only; use LAB={VIRTUAL} with CLOCK={VIRTUAL_CLOCK}"
+            option="rate",
+            problem=(
+                f"it is a trace with {real_time_option(plan.settings)}, and its times "
+                "are exact in virtual time only"
+            ),
+            remedy=_VIRTUAL_TIME,
         )
     if path.rtt_changes and plan.bottlenecks > 1:
         raise BadInputError(
-            f"RTT has changes with TOPOLOGY={plan.topology}: several paths are there; use "
-            f"TOPOLOGY={DUMBBELL}"
+            option="rtt",
+            problem=(f"it has changes with `topology={plan.topology}`, where several paths are"),
+            remedy=f"use `topology={DUMBBELL}`",
         )
     if path.up_rate_bps and not find_topology(plan.topology).takes_senders:
         raise BadInputError(
-            f"UP_RATE with TOPOLOGY={plan.topology}: it has no bottleneck towards its senders; use "
-            f"TOPOLOGY={DUMBBELL}"
+            option="up_rate",
+            problem=f"`topology={plan.topology}` has no bottleneck towards its senders",
+            remedy=f"use `topology={DUMBBELL}`",
         )
     if path.up_rate_bps and platform_of(plan).measures_cpu:
         raise BadInputError(
-            f"UP_RATE with LAB={HOST}: its checks know one rate only; use LAB={VIRTUAL}"
+            option="up_rate",
+            problem=f"the checks of `lab={HOST}` know one rate only",
+            remedy=f"use `lab={VIRTUAL}`",
         )
 
 

@@ -36,23 +36,30 @@ def read_trace(text: str) -> tuple[int, ...]:
         # Some editors put a byte order mark before the text
         lines = read_regular(file, _MOST_BYTES).decode("utf-8-sig").splitlines()
     except OSError as error:
-        raise BadInputError(f"RATE is '{text}': {file}: {error.strerror}") from error
+        raise BadInputError(
+            option="rate", given=text, problem=f"{file}: {error.strerror}"
+        ) from error
     except UnicodeDecodeError as error:
-        raise BadInputError(f"RATE is '{text}': {file} is no text") from error
+        raise BadInputError(option="rate", given=text, problem=f"{file} is no text") from error
     times_ms = []
     for number, line in enumerate(lines, start=1):
         word = line.strip()
         if not (word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS):
             raise BadInputError(
-                f"RATE is '{text}': line {number} is {word[:40]!r}: it must be a time in whole ms"
+                option="rate",
+                given=text,
+                problem=f"line {number} is {word[:40]!r}",
+                remedy="it must be a time in whole ms",
             )
         times_ms.append(int(word))
     if problem := trace_problem(times_ms):
-        raise BadInputError(f"RATE is '{text}': {problem}")
+        raise BadInputError(option="rate", given=text, problem=problem)
     low, high = RATE_BPS_RANGE
     if not low <= mean_rate_bps(times_ms) <= high:
         raise BadInputError(
-            f"RATE is '{text}': its mean is {mean_rate_bps(times_ms):,} bit/s: it must be between "
-            f"{low:,} and {high:,} bit/s"
+            option="rate",
+            given=text,
+            problem=f"its mean is {mean_rate_bps(times_ms):,} bit/s",
+            remedy=f"it must be between {low:,} and {high:,} bit/s",
         )
     return tuple(times_ms)

@@ -38,7 +38,7 @@ def split_changes(text: str, name: str) -> ChangesText | None:
 
     Raises BadInputError for a part that is no change, and for times that do not rise.
 
-    >>> split_changes("50ms, 15s:80ms, repeat:30s", "RTT")
+    >>> split_changes("50ms, 15s:80ms, repeat:30s", "rtt")
     ChangesText(text='50ms, 15s:80ms, repeat:30s', first='50ms', at_s=(15.0,), values=('80ms',), \
 period_s=30.0)
     """
@@ -55,24 +55,26 @@ period_s=30.0)
         moment, colon, value = (word.strip() for word in part.partition(":"))
         if not (moment and colon and value):
             raise BadInputError(
-                f"{name} is '{text}': after a comma stands when it changes and to what, as in "
-                f"{name}={_EXAMPLES[name]}"
+                option=name,
+                given=text,
+                problem="after a comma stands when it changes and to what",
+                remedy=f"write it as in `{name}={_EXAMPLES[name]}`",
             )
         at_s.append(quantities.MOMENT_S.parse(moment, f"{name}: the time of a change"))
         values.append(value)
     if problem := times_problem(at_s, period_s):
-        raise BadInputError(f"{name} is '{text}': {problem}")
+        raise BadInputError(option=name, given=text, problem=problem)
     return ChangesText(text, first, tuple(at_s), tuple(values), period_s)
 
 
-_EXAMPLES = {"RATE": "100Mbit,30s:20Mbit,60s:100Mbit", "RTT": "50ms,15s:80ms,repeat:30s"}
+_EXAMPLES = {"rate": "100Mbit,30s:20Mbit,60s:100Mbit", "rtt": "50ms,15s:80ms,repeat:30s"}
 
 
 def rate_changes(changes: ChangesText | None) -> RateChanges | None:
     """Return the changes of a rate; None for none."""
     if changes is None:
         return None
-    rates_bps = changes.parsed(quantities.RATE_BPS, "RATE")
+    rates_bps = changes.parsed(quantities.RATE_BPS, "rate")
     return RateChanges(changes.at_s, changes.period_s, rates_bps)
 
 
@@ -80,7 +82,7 @@ def rtt_changes(changes: ChangesText | None) -> RttChanges | None:
     """Return the changes of an RTT; None for none."""
     if changes is None:
         return None
-    rtts_ms = changes.parsed(quantities.RTT_MS, "RTT")
+    rtts_ms = changes.parsed(quantities.RTT_MS, "rtt")
     return RttChanges(changes.at_s, changes.period_s, rtts_ms)
 
 

@@ -22,34 +22,36 @@ from farpath.tools import iperf3
 
 KIND = "disk:"
 #: Name of the cache between program and disk, by the option.
-CACHES = {"SOURCE": "readahead", "SINK": "writeback"}
+CACHES = {"source": "readahead", "sink": "writeback"}
 EXAMPLES = {
-    "SOURCE": f"{KIND}445MB/s,readahead=2MB",
-    "SINK": f"{KIND}200MB/s,writeback=64MB",
+    "source": f"{KIND}445MB/s,readahead=2MB",
+    "sink": f"{KIND}200MB/s,writeback=64MB",
 }
 #: Read-ahead is that of Linux unless it is set (VM_READAHEAD_PAGES in include/linux/mm.h).
 #: Write-back depends on a host's memory there; without any, programs write at the disk's rate.
-DEFAULT_BYTES = {"SOURCE": 128 << 10, "SINK": 0}
+DEFAULT_BYTES = {"source": 128 << 10, "sink": 0}
 #: Blocks of iperf3 by which a flow's bytes may differ from those of its disk: one read or written,
 #: and one that came late.
 BLOCKS_OFF = 2
 
 
 def parse_disk(text: str, option: str) -> Disk:
-    """Parse ``disk:445MB/s`` or ``disk:445MB/s,readahead=2MB``; ``option``: SOURCE or SINK.
+    """Parse ``disk:445MB/s`` or ``disk:445MB/s,readahead=2MB``; ``option``: ``source`` or ``sink``.
 
     Raises BadInputError for anything else.
 
-    >>> parse_disk("disk:445MB/s,readahead=2MB", "SOURCE")
+    >>> parse_disk("disk:445MB/s,readahead=2MB", "source")
     Disk(rate_bps=3560000000, cache_bytes=2000000)
     """
     cache = CACHES[option]
     words = text.strip().removeprefix(KIND)
-    values, rates = parse_words(words, option.lower(), text, EXAMPLES[option], (cache,), bare=True)
+    values, rates = parse_words(words, option, text, EXAMPLES[option], (cache,), bare=True)
     if not text.strip().startswith(KIND) or len(rates) != 1:
         raise BadInputError(
-            f"{option} is '{text}': it must be a disk's rate, and {cache} if given, as in "
-            f"{EXAMPLES[option]}"
+            option=option,
+            given=text,
+            problem=f"it must be a disk's rate, and {cache} if given",
+            remedy=f"write it as in {EXAMPLES[option]}",
         )
     cache_bytes = DEFAULT_BYTES[option]
     if cache in values:
@@ -60,7 +62,7 @@ def parse_disk(text: str, option: str) -> Disk:
 def disk_text(disk: Disk | None, option: str) -> str | None:
     """Return the shortest text that ``parse_disk`` parses to a disk; None for none.
 
-    >>> disk_text(Disk(3_560_000_000, 2_000_000), "SOURCE"), disk_text(Disk(800, 0), "SINK")
+    >>> disk_text(Disk(3_560_000_000, 2_000_000), "source"), disk_text(Disk(800, 0), "sink")
     ('disk:445MB/s,readahead=2MB', 'disk:0.0001MB/s')
     """
     if disk is None:
@@ -73,12 +75,12 @@ def disk_text(disk: Disk | None, option: str) -> str | None:
 
 def disk_texts(plan: Plan) -> dict[str, str]:
     """Return the disks of a plan as they are typed, by option."""
-    texts = {"source": disk_text(plan.source, "SOURCE"), "sink": disk_text(plan.sink, "SINK")}
+    texts = {"source": disk_text(plan.source, "source"), "sink": disk_text(plan.sink, "sink")}
     return {name: text for name, text in texts.items() if text}
 
 
 def _apply(plan: Plan, texts: Texts) -> Plan:
-    disks: dict[str, Any] = {name: parse_disk(text, name.upper()) for name, text in texts.items()}
+    disks: dict[str, Any] = {name: parse_disk(text, name) for name, text in texts.items()}
     plan = replace(plan, **disks)
     if plan.sink is None:
         return plan
@@ -88,30 +90,41 @@ def _apply(plan: Plan, texts: Texts) -> Plan:
 
 def check_plan(plan: Plan) -> None:
     """Raise BadInputError for disks that no program would read or write, or that no lab has."""
-    given = [name.upper() for name in disk_texts(plan)]
-    if not given:
+    option = next(iter(disk_texts(plan)), "")
+    if not option:
         return
-    names = " and ".join(given)
     if not platform_of(plan).boots_kernel:
         raise BadInputError(
-            f"{names} with LAB=host: these disks are devices of the lab's own kernel; leave one "
-            "of them out"
+            option=option,
+            problem=(
+                "with `lab=host` there is no such disk: it is a device of the lab's own kernel"
+            ),
+            remedy="leave one of them out",
         )
     if plan.settings.clock != VIRTUAL_CLOCK:
         raise BadInputError(
-            f"{names} with CLOCK={plan.settings.clock}: there copying takes time too, as no disk "
-            f"of that rate would; use CLOCK={VIRTUAL_CLOCK}"
+            option=option,
+            problem=(
+                f"with `clock={plan.settings.clock}` copying takes time too, as no disk "
+                "of that rate would"
+            ),
+            remedy=f"use `clock={VIRTUAL_CLOCK}`",
         )
     if plan.schedule.reverse:
         raise BadInputError(
-            f"{names} with REVERSE: a disk is read or written here, and hosts with flows both "
-            "ways would do both; leave one of them out"
+            option=option,
+            problem=(
+                "a disk is read or written here, and with `reverse` hosts with flows "
+                "both ways would do both"
+            ),
+            remedy="leave one of them out",
         )
     for stack in plan.stacks:
         if not program_of(stack).reads_files:
             raise BadInputError(
-                f"{names} with STACK={stack.label}: its program neither reads nor writes a file; "
-                "use a stack of TCP, which iperf3 runs, or leave the disks out"
+                option=option,
+                problem=f"the program of `stack={stack.label}` neither reads nor writes a file",
+                remedy="use a stack of TCP, which iperf3 runs, or leave the disks out",
             )
 
 
@@ -159,7 +172,7 @@ MECHANISM = Mechanism(
     options={
         "source": Option(
             "Disk that the sending programs read: its rate, and how much it reads ahead.",
-            EXAMPLES["SOURCE"],
+            EXAMPLES["source"],
             "none: they send from memory; readahead=128KiB",
             allowed="disk:RATE, readahead=SIZE",
             see=_SEE,
@@ -169,7 +182,7 @@ MECHANISM = Mechanism(
         "sink": Option(
             "Disk that the receiving programs write: its rate, and how much may wait to be "
             "written.",
-            EXAMPLES["SINK"],
+            EXAMPLES["sink"],
             "none: what arrives is discarded; writeback=0",
             allowed="disk:RATE, writeback=SIZE",
             see=_SEE,

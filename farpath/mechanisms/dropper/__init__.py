@@ -43,13 +43,19 @@ def parse_droppers(text: str) -> tuple[Dropper, ...]:
     """
     droppers = tuple(_parse_dropper(dropper_text) for dropper_text in text.split())
     if not droppers:
-        raise BadInputError("DROP is empty: leave it out, or give a dropper, as in every:1000")
+        raise BadInputError(
+            option="drop",
+            problem="it is empty",
+            remedy="leave it out, or give a dropper, as in every:1000",
+        )
     for first, second in combinations(droppers, 2):
         if first.direction == second.direction and (
             "" in (first.flow, second.flow) or first.flow == second.flow
         ):
             raise BadInputError(
-                f"DROP has '{first}' and '{second}', which count the same packets: leave one out"
+                option="drop",
+                problem=f"'{first}' and '{second}' count the same packets",
+                remedy="leave one out",
             )
     return droppers
 
@@ -58,7 +64,10 @@ def _parse_dropper(text: str) -> Dropper:
     kind, _, rest = text.partition(":")
     if kind not in KINDS:
         raise BadInputError(
-            f"DROP is '{text}': it must begin with one of {', '.join(KINDS)}, as in every:1000"
+            option="drop",
+            given=text,
+            problem=f"it must begin with one of {', '.join(KINDS)}",
+            remedy="write it as in every:1000",
         )
     example = "packets:100,2000,flow=flow1"
     options, numbers = (
@@ -73,17 +82,17 @@ def _parse_count(text: str) -> float:
     number = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not number.is_integer():
         raise BadInputError(
-            f"DROP has '{text}': it must be a whole number of packets, such as 1000"
+            option="drop", problem=f"'{text}' must be a whole number of packets, such as 1000"
         )
     return number
 
 
 def _parse_moment(text: str) -> float:
-    return quantities.MOMENT_S.parse(text, "DROP")
+    return quantities.MOMENT_S.parse(text, "drop")
 
 
 def _parse_probability(text: str) -> float:
-    return quantities.FRACTION.parse(text, "DROP", (0.0, 1.0))
+    return quantities.FRACTION.parse(text, "drop", (0.0, 1.0))
 
 
 _PARSERS = {
@@ -113,7 +122,10 @@ def check_dropper(dropper: Dropper, plan: Plan) -> None:
     if not flows:
         names = ", ".join(flow.name for flow in plan.schedule.flows)
         raise BadInputError(
-            f"DROP is '{dropper}': there is no flow {dropper.flow}: it must be one of {names}"
+            option="drop",
+            given=str(dropper),
+            problem=f"there is no flow {dropper.flow}",
+            remedy=f"it must be one of {names}",
         )
     if dropper.direction == THERE:
         for flow in flows:
@@ -121,22 +133,33 @@ def check_dropper(dropper: Dropper, plan: Plan) -> None:
     last = max(flows, key=lambda flow: flow.stop_s)
     if dropper.kind == "at" and dropper.numbers[-1] >= last.stop_s:
         raise BadInputError(
-            f"DROP is '{dropper}': {last.name} ends after {last.stop_s:g} s: give an earlier time, "
-            "or a longer REGION"
+            option="drop",
+            given=str(dropper),
+            problem=f"{last.name} ends after {last.stop_s:g} s",
+            remedy="give an earlier time, or a longer `region`",
         )
     horizon = horizon_packets(plan)
     if dropper.kind in ("every", "packets") and dropper.numbers[-1] > horizon:
         raise BadInputError(
-            f"DROP is '{dropper}': in {plan.schedule.duration_s:g} s the path carries at most some "
-            f"{horizon / 2:,.0f} packets; give a smaller number, or a longer REGION"
+            option="drop",
+            given=str(dropper),
+            problem=(
+                f"in {plan.schedule.duration_s:g} s the path carries at most some "
+                f"{horizon / 2:,.0f} packets"
+            ),
+            remedy="give a smaller number, or a longer `region`",
         )
     if dropper.kind == "burst":
         enter, leave = dropper.numbers[:2]
         losses = horizon * enter / (enter + leave)
         if losses > MOST_LISTED:
             raise BadInputError(
-                f"DROP is '{dropper}': it drops some {losses:,.0f} packets, and at most "
-                f"{MOST_LISTED:,} are possible: give rarer bursts, or a shorter REGION"
+                option="drop",
+                given=str(dropper),
+                problem=(
+                    f"it drops some {losses:,.0f} packets, and at most {MOST_LISTED:,} are possible"
+                ),
+                remedy="give rarer bursts, or a shorter `region`",
             )
 
 
@@ -149,9 +172,13 @@ def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
     packet_bytes = program.packet_bytes(stack, plan.ip_version)
     if packet_bytes is not None and packet_bytes <= counted_above_bytes(mtu_bytes):
         raise BadInputError(
-            f"DROP is '{dropper}': {flow.name} sends packets of {packet_bytes} bytes, but only "
-            f"those above half the MTU of {mtu_bytes} count as data: give "
-            f"{stack.name}:{program.size_text(mtu_bytes, plan.ip_version)}, or MTU"
+            option="drop",
+            given=str(dropper),
+            problem=(
+                f"{flow.name} sends packets of {packet_bytes} bytes, but only those "
+                f"above half the MTU of {mtu_bytes} count as data"
+            ),
+            remedy=(f"give {stack.name}:{program.size_text(mtu_bytes, plan.ip_version)}, or `mtu`"),
         )
 
 

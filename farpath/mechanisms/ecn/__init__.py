@@ -29,11 +29,18 @@ def parse_ecn(text: str) -> str:
     """
     if text == L4S:
         raise BadInputError(
-            "ECN is 'l4s': no stack of this kernel sends ECT(1), since mainline has no TCP Prague; "
-            "take STACK=dctcp with QUEUE=dualpi2:any_ect, or ECN=accecn with a module of your own"
+            option="ecn",
+            given=text,
+            problem="no stack of this kernel sends ECT(1), since mainline has no TCP Prague",
+            remedy=(
+                "take `stack=dctcp` with `queue=dualpi2:any_ect`, or `ecn=accecn` with "
+                "a module of your own"
+            ),
         )
     if text not in MODES:
-        raise BadInputError(f"ECN is '{text}': it must be one of {', '.join(MODES)}")
+        raise BadInputError(
+            option="ecn", given=text, remedy=f"it must be one of {', '.join(MODES)}"
+        )
     return text
 
 
@@ -42,22 +49,31 @@ def check_ecn(plan: Plan) -> None:
     if not plan.ecn:
         return
     if plan.ecn not in MODES:
-        raise BadInputError(f"ecn is '{plan.ecn}': it must be one of {', '.join(MODES)}")
+        raise BadInputError(
+            option="ecn", given=plan.ecn, remedy=f"it must be one of {', '.join(MODES)}"
+        )
     given, wanted = plan.path.sysctl.get(SYSCTL), MODES[plan.ecn].tcp_ecn
     if given is not None and given != wanted:
         raise BadInputError(
-            f"ECN is '{plan.ecn}' and SYSCTL has {SYSCTL}={given}: leave one of them out"
+            option="ecn",
+            given=plan.ecn,
+            problem=f"`sysctl` has {SYSCTL}={given}",
+            remedy="leave one of them out",
         )
     needing = [stack.label for stack in plan.stacks if needs_ecn(stack.sysctl)]
     if plan.ecn == OFF and needing:
         raise BadInputError(
-            f"ECN is '{OFF}' and STACK has {needing[0]}, which needs it and runs Reno without: "
-            "leave one of them out"
+            option="ecn",
+            given=plan.ecn,
+            problem=f"`stack` has {needing[0]}, which needs it and runs Reno without",
+            remedy="leave one of them out",
         )
     if not platform_of(plan).boots_kernel:
         raise BadInputError(
-            f"ECN is '{plan.ecn}' and LAB is '{HOST}': the kernel of another machine may lack it; "
-            f"leave ECN out, or take LAB={VIRTUAL}"
+            option="ecn",
+            given=plan.ecn,
+            problem=f"`lab` is '{HOST}', and the kernel of another machine may lack it",
+            remedy=f"leave `ecn` out, or take `lab={VIRTUAL}`",
         )
 
 

@@ -85,7 +85,9 @@ def _whole_number(name: str, text: str, allowed: tuple[int, int]) -> int:
     low, high = allowed
     if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
         raise BadInputError(
-            f"ERA: {name} is '{text}': it must be a whole number from {low} to {high}"
+            option="era",
+            problem=f"{name} is '{text}'",
+            remedy=f"it must be a whole number from {low} to {high}",
         )
     return int(text)
 
@@ -102,7 +104,7 @@ def _processor(parameters: Mapping[str, str]) -> Processor | None:
     }
     if parameters.get("cpu", NO_PROCESSOR) != NO_PROCESSOR:
         return Processor(
-            FREQUENCY_HZ.parse(parameters["cpu"], "ERA: cpu"),
+            FREQUENCY_HZ.parse(parameters["cpu"], "era: cpu"),
             load=numbers.get("load", 0),
             processors=numbers.get("processors", 1),
             backlog_packets=numbers.get("backlog", BACKLOG_PACKETS),
@@ -110,8 +112,9 @@ def _processor(parameters: Mapping[str, str]) -> Processor | None:
         )
     if words := [word for word in (*PROCESSOR_RANGES, THROTTLE) if word in parameters]:
         raise BadInputError(
-            f"ERA has {' and '.join(words)} without cpu: give the processor's frequency too, "
-            f"as in {EXAMPLE}"
+            option="era",
+            problem=f"it has {' and '.join(words)} without cpu",
+            remedy=f"give the processor's frequency too, as in {EXAMPLE}",
         )
     return None
 
@@ -119,7 +122,11 @@ def _processor(parameters: Mapping[str, str]) -> Processor | None:
 def _one_of(name: str, text: str, allowed: Iterable[object]) -> str:
     texts = [str(value) for value in allowed]
     if text not in texts:
-        raise BadInputError(f"ERA: {name} is '{text}': it must be one of {', '.join(texts)}")
+        raise BadInputError(
+            option="era",
+            problem=f"{name} is '{text}'",
+            remedy=f"it must be one of {', '.join(texts)}",
+        )
     return text
 
 
@@ -128,8 +135,9 @@ def _bus(parameters: Mapping[str, str]) -> Bus | None:
     if "bus" not in parameters:
         if words := [word for word in BUS_WORDS if word in parameters]:
             raise BadInputError(
-                f"ERA has {' and '.join(words)} without bus: give the bus too, as in "
-                "ERA=2004:card=10Gbit,bus=133MHz,mmrbc=4096"
+                option="era",
+                problem=f"it has {' and '.join(words)} without bus",
+                remedy="give the bus too, as in `era=2004:card=10Gbit,bus=133MHz,mmrbc=4096`",
             )
         return None
     return Bus(
@@ -153,10 +161,12 @@ def _recovery(parameters: Mapping[str, str]) -> str:
 def _jitter_ms(parameters: Mapping[str, str]) -> float:
     if "jitter" not in parameters:
         return 0.0
-    jitter_ms = JITTER_MS.parse(parameters["jitter"], "ERA: jitter")
+    jitter_ms = JITTER_MS.parse(parameters["jitter"], "era: jitter")
     if jitter_ms > MOST_JITTER_MS:
         raise BadInputError(
-            f"ERA: jitter is '{parameters['jitter']}': it must be at most {MOST_JITTER_MS:g} ms"
+            option="era",
+            problem=f"jitter is '{parameters['jitter']}'",
+            remedy=f"it must be at most {MOST_JITTER_MS:g} ms",
         )
     return jitter_ms
 
@@ -200,7 +210,9 @@ def era_by_text(text: str) -> Era:
     """
     name, parameters = split_text(text) if ":" in text else (text, {})
     if name not in _data():
-        raise BadInputError(f"ERA is '{text}': it must be one of {', '.join(_data())}")
+        raise BadInputError(
+            option="era", given=text, remedy=f"it must be one of {', '.join(_data())}"
+        )
     era = _named(name)
     if not parameters:
         return era
@@ -210,14 +222,20 @@ def era_by_text(text: str) -> Era:
         known = [*QUEUE_RANGES, "card", "bus", *BUS_WORDS, *host, *known]
     if unknown := sorted(set(parameters) - set(known)):
         raise BadInputError(
-            f"ERA has '{unknown[0]}': what can be set of era {name} is {', '.join(known)}, "
-            f"as in {EXAMPLE}"
+            option="era",
+            given=text,
+            problem=f"'{unknown[0]}' cannot be set",
+            remedy=f"what can be set of era {name} is {', '.join(known)}, as in {EXAMPLE}",
         )
     bus, processor = _bus(parameters), _processor(parameters)
     if bus is not None and bus.toe and processor is not None:
         raise BadInputError(
-            "ERA has toe=yes and cpu: a card with TCP offload does the work that cpu charges to "
-            "the processor; leave one of them out"
+            option="era",
+            given=text,
+            problem=(
+                "a card with TCP offload (toe=yes) does the work that cpu charges to the processor"
+            ),
+            remedy="leave one of them out",
         )
     queues = {
         word: _whole_number(word, parameters[word], allowed)
@@ -230,7 +248,7 @@ def era_by_text(text: str) -> Era:
         txqueuelen_packets=queues.get("txqueuelen", era.txqueuelen_packets),
         ring_packets=queues.get("ring", era.ring_packets),
         card_rate_bps=(
-            RATE_BPS.parse(parameters["card"], "ERA: card")
+            RATE_BPS.parse(parameters["card"], "era: card")
             if "card" in parameters
             else era.card_rate_bps
         ),
@@ -245,8 +263,11 @@ def _check_processor(plan: Plan) -> None:
     """Refuse the processor of 2004 on a real kernel, whose own processor counts there."""
     if plan.era.processor and platform_of(plan).measures_cpu:
         raise BadInputError(
-            "ERA has cpu with LAB=host: hosts there have this machine's own processor; leave one "
-            "of them out"
+            option="era",
+            problem=(
+                "with `lab=host` hosts have this machine's own processor, and the era has cpu"
+            ),
+            remedy="leave one of them out",
         )
 
 
@@ -255,8 +276,9 @@ def _check_host_jitter(plan: Plan) -> None:
     for stack in plan.stacks if plan.era.jitter_ms else ():
         if program_of(stack).paces_itself:
             raise BadInputError(
-                f"ERA has jitter, and {stack.label} spaces its packets itself: leave jitter out, "
-                "or run TCP alone"
+                option="era",
+                problem=f"it has jitter, and {stack.label} spaces its packets itself",
+                remedy="leave jitter out, or run TCP alone",
             )
 
 

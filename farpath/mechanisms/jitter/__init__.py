@@ -21,7 +21,7 @@ FIELDS = {
 
 def _apply(_path: PathSoFar, given: Texts) -> Mapping[str, Any]:
     return {
-        field: quantity.parse(given[name], name.upper())
+        field: quantity.parse(given[name], name)
         for name, (field, quantity) in FIELDS.items()
         if name in given
     }

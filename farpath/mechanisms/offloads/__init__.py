@@ -29,13 +29,17 @@ def parse_offloads(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",")) if given is None else given
     if unknown := [name for name in names if name not in OFFLOADS]:
         raise BadInputError(
-            f"OFFLOADS is '{text}': '{unknown[0]}' is none; give {ALL}, {NONE} or some of "
-            f"{', '.join(OFFLOADS)}, as in {TSO},{CHECKSUM}"
+            option="offloads",
+            given=text,
+            problem=f"'{unknown[0]}' is none",
+            remedy=(f"give {ALL}, {NONE} or some of {', '.join(OFFLOADS)}, as in {TSO},{CHECKSUM}"),
         )
     if {TSO, GSO} & set(names) and CHECKSUM not in names:
         raise BadInputError(
-            f"OFFLOADS is '{text}': segments are split only for cards that sum each: give "
-            f"{','.join((*names, CHECKSUM))}"
+            option="offloads",
+            given=text,
+            problem="segments are split only for cards that sum each",
+            remedy=f"give {','.join((*names, CHECKSUM))}",
         )
     return tuple(name for name in OFFLOADS if name in names)
 
@@ -60,22 +64,27 @@ def check_offloads(plan: Plan) -> None:
         return
     if not platform_of(plan).measures_cpu:
         raise BadInputError(
-            f"OFFLOADS with LAB={plan.settings.lab}: CPU costs nothing there, and each packet is "
-            f"the path's own; use LAB={HOST}, or leave it out"
+            option="offloads",
+            problem=(
+                f"with `lab={plan.settings.lab}` CPU costs nothing, and each packet is "
+                "the path's own"
+            ),
+            remedy=f"use `lab={HOST}`, or leave it out",
         )
     path = plan.path
     treated = {
-        "DROP": bool(plan.droppers),
-        "LOSS": path.loss > 0,
-        "JITTER": path.jitter_ms > 0,
-        "REORDER": path.reorder > 0,
-        "DUPLICATE": path.duplicate > 0,
+        "drop": bool(plan.droppers),
+        "loss": path.loss > 0,
+        "jitter": path.jitter_ms > 0,
+        "reorder": path.reorder > 0,
+        "duplicate": path.duplicate > 0,
     }
     if TSO in plan.offloads and any(treated.values()):
-        names = " and ".join(name for name, is_set in treated.items() if is_set)
+        names = " and ".join(f"`{name}`" for name, is_set in treated.items() if is_set)
         raise BadInputError(
-            f"OFFLOADS has {TSO} and {names} is set: up to 44 packets would be one there; leave "
-            f"{TSO} or {names} out, as in LOSS=0"
+            option="offloads",
+            problem=f"it has {TSO} and {names} is set: up to 44 packets would be one there",
+            remedy=f"leave {TSO} or {names} out, as in `loss=0`",
         )
 
 

@@ -43,13 +43,22 @@ def parse_queue(text: str) -> QueueRequest:
     kind, _, rest = text.strip().partition(":")
     if kind not in NAMES:
         raise BadInputError(
-            f"QUEUE is '{text}': it must be one of {', '.join(NAMES)}, with parameters as in "
-            f"{EXAMPLE}{_near(kind, NAMES)}"
+            option="queue",
+            given=text,
+            remedy=(
+                f"it must be one of {', '.join(NAMES)}, with parameters as in "
+                f"{EXAMPLE}{_near(kind, NAMES)}"
+            ),
         )
     words = [word.strip() for word in rest.split(",")] if rest else []
     if kind == DROP_TAIL:
         if words:
-            raise BadInputError(f"QUEUE is '{text}': {DROP_TAIL} has no parameters: BUFFER is it")
+            raise BadInputError(
+                option="queue",
+                given=text,
+                problem=f"{DROP_TAIL} has no parameters",
+                remedy="give `buffer`, which it is",
+            )
         return QueueRequest(None)
     limit: str | None = None
     parameters: dict[str, float] = {}
@@ -58,7 +67,7 @@ def parse_queue(text: str) -> QueueRequest:
         known = KINDS[kind].parameters
         limit_name = KINDS[kind].limit_name
         if name in parameters or (name == limit_name and limit is not None):
-            raise BadInputError(f"QUEUE is '{text}': give {name} once")
+            raise BadInputError(option="queue", given=text, remedy=f"give {name} once")
         if name == limit_name and equals:
             limit = f"{value}packets" if KINDS[kind].limit_unit == "packets" else value
         elif name in known:
@@ -66,13 +75,15 @@ def parse_queue(text: str) -> QueueRequest:
         else:
             names = (limit_name, *known)
             raise BadInputError(
-                f"QUEUE is '{text}': {kind} has no parameter '{name}': it takes "
-                f"{', '.join(names)}{_near(name, names)}"
+                option="queue",
+                given=text,
+                problem=f"{kind} has no parameter '{name}'",
+                remedy=f"it takes {', '.join(names)}{_near(name, names)}",
             )
     try:
         return QueueRequest(Aqm(kind, parameters), limit)
     except BadInputError as error:
-        raise BadInputError(f"QUEUE is '{text}': {error.message}") from error
+        raise BadInputError(option="queue", given=text, problem=error.text) from error
 
 
 def _near(word: str, names: Iterable[str]) -> str:
@@ -84,11 +95,18 @@ def _value(text: str, name: str, equals: str, value: str, parameter: Parameter) 
     """Parse the value of one parameter, in the unit that it has in a plan."""
     if parameter.unit == "flag":
         if equals:
-            raise BadInputError(f"QUEUE is '{text}': {name} is a word without a value")
+            raise BadInputError(
+                option="queue", given=text, problem=f"{name} is a word without a value"
+            )
         return 1
     if not equals:
-        raise BadInputError(f"QUEUE is '{text}': {name} needs a value, as in {EXAMPLE}")
-    owner, allowed = f"QUEUE: {name}", (parameter.least, parameter.most)
+        raise BadInputError(
+            option="queue",
+            given=text,
+            problem=f"{name} needs a value",
+            remedy=f"write it as in {EXAMPLE}",
+        )
+    owner, allowed = f"queue: {name}", (parameter.least, parameter.most)
     if parameter.unit == "s":
         return quantities.SHORT_TIME_S.parse(value, owner, allowed)
     if parameter.unit == "bytes":
@@ -102,8 +120,10 @@ def check_queue(plan: Plan) -> None:
     """Raise BadInputError for an active queue of the host lab, whose kernel may lack it."""
     if plan.path.queue and not platform_of(plan).boots_kernel:
         raise BadInputError(
-            f"QUEUE is '{plan.path.queue}' and LAB is '{HOST}': the kernel of another machine may "
-            f"lack it; leave QUEUE out, or take LAB={VIRTUAL}"
+            option="queue",
+            given=str(plan.path.queue),
+            problem=f"`lab` is '{HOST}', and the kernel of another machine may lack it",
+            remedy=f"leave `queue` out, or take `lab={VIRTUAL}`",
         )
 
 
@@ -114,8 +134,10 @@ def _limit(texts: Texts) -> Texts:
         return {}
     if "buffer" in texts:
         raise BadInputError(
-            f"QUEUE is '{texts['queue']}' and BUFFER is '{texts['buffer']}': the limit is the "
-            "buffer; leave one of them out"
+            option="queue",
+            given=texts["queue"],
+            problem=f"`buffer` is '{texts['buffer']}', and the limit is the buffer",
+            remedy="leave one of them out",
         )
     return {"buffer": limit}
 

@@ -25,7 +25,7 @@ MISSED_TICKS_PART = 0.01
 
 
 def _apply(plan: Plan, texts: Texts) -> Plan:
-    interval_s = TRACE_S.parse(texts["trace"], "TRACE")
+    interval_s = TRACE_S.parse(texts["trace"], "trace")
     return replace(plan, settings=replace(plan.settings, trace_interval_s=interval_s))
 
 
@@ -45,20 +45,28 @@ def check_interval(interval_s: float, schedule: Schedule) -> None:
     steps = interval_s / TICK_S
     if not low <= interval_s <= high or not math.isclose(steps, round(steps), rel_tol=1e-9):
         raise BadInputError(
-            f"TRACE is {interval_s * 1e3:g} ms: it must be whole milliseconds, from "
-            f"{low * 1e3:g} ms to {high:g} s"
+            option="trace",
+            given=f"{interval_s * 1e3:g} ms",
+            remedy=f"it must be whole milliseconds, from {low * 1e3:g} ms to {high:g} s",
         )
     shortest_s = min(flow.stop_s - flow.start_s for flow in schedule.all_flows)
     if interval_s > shortest_s / 2:
         raise BadInputError(
-            f"TRACE is {interval_s:g} s, more than half of the {shortest_s:g} s that a flow lasts: "
-            "give a shorter TRACE or a longer REGION"
+            option="trace",
+            given=f"{interval_s:g} s",
+            problem=f"that is more than half of the {shortest_s:g} s that a flow lasts",
+            remedy="give a shorter `trace` or a longer `region`",
         )
     samples = sum(flow.stop_s - flow.start_s for flow in schedule.all_flows) / interval_s
     if samples > MOST_TRACE_SAMPLES:
         raise BadInputError(
-            f"TRACE is {interval_s * 1e3:g} ms, which gives {samples:,.0f} samples of all flows: "
-            f"at most {MOST_TRACE_SAMPLES:,} are possible; give a longer TRACE or a shorter REGION"
+            option="trace",
+            given=f"{interval_s * 1e3:g} ms",
+            problem=(
+                f"it gives {samples:,.0f} samples of all flows, and at most "
+                f"{MOST_TRACE_SAMPLES:,} are possible"
+            ),
+            remedy="give a longer `trace` or a shorter `region`",
         )
 
 
@@ -70,8 +78,12 @@ def check_plan(plan: Plan) -> None:
     if not traced_flows(plan):
         stacks = ", ".join(dict.fromkeys(flow.stack for flow in plan.schedule.all_flows))
         raise BadInputError(
-            f"TRACE: no flow uses the kernel's TCP ({stacks}), and a trace has the state of TCP "
-            "connections only: leave TRACE out, or add a flow to STACK"
+            option="trace",
+            problem=(
+                f"no flow uses the kernel's TCP ({stacks}), and a trace has the state "
+                "of TCP connections only"
+            ),
+            remedy="leave `trace` out, or add a flow to `stack`",
         )
 
 

@@ -49,13 +49,17 @@ class ShortFlowsRequest:
         offered_bps = self.flows.rate_bps if self.part is None else round(self.part * rate_bps)
         if offered_bps > PART_RANGE[1] * rate_bps:
             raise BadInputError(
-                f"BACKGROUND is {SHORT_FLOWS}{offered_bps}, {offered_bps / rate_bps:.0%} of the "
-                f"rate of {rate_bps} bit/s: it must be at most {PART_RANGE[1]:.0%}"
+                option="background",
+                given=f"{SHORT_FLOWS}{offered_bps}",
+                problem=f"that is {offered_bps / rate_bps:.0%} of the rate of {rate_bps} bit/s",
+                remedy=f"it must be at most {PART_RANGE[1]:.0%}",
             )
         if offered_bps < RATE_BPS_RANGE[0]:
             raise BadInputError(
-                f"BACKGROUND is {SHORT_FLOWS}{offered_bps}: short flows offer at least "
-                f"{RATE_BPS_RANGE[0]} bit/s; give a larger fraction, or none"
+                option="background",
+                given=f"{SHORT_FLOWS}{offered_bps}",
+                problem=f"short flows offer at least {RATE_BPS_RANGE[0]} bit/s",
+                remedy="give a larger fraction, or none",
             )
         return dataclasses.replace(self.flows, rate_bps=offered_bps)
 
@@ -87,11 +91,15 @@ def parse_other_traffic(text: str) -> OtherTraffic:
     for part in map(str.strip, text.split("+") if SHORT_FLOWS in text else [text]):
         if part.startswith(SHORT_FLOWS):
             if short:
-                raise BadInputError(f"BACKGROUND is '{text}': give {SHORT_FLOWS} once")
+                raise BadInputError(
+                    option="background", given=text, remedy=f"give {SHORT_FLOWS} once"
+                )
             short = _parse_short_flows(part)
         elif background is not None:
             raise BadInputError(
-                f"BACKGROUND is '{text}': give one traffic that heeds nothing, as in 25%+tcp:10%"
+                option="background",
+                given=text,
+                remedy="give one traffic that heeds nothing, as in 25%+tcp:10%",
             )
         else:
             background = _parse_background(part)
@@ -100,11 +108,11 @@ def parse_other_traffic(text: str) -> OtherTraffic:
 
 def _parse_background(text: str) -> float | Background:
     if text.startswith(CONSTANT):
-        rate_bps = quantities.RATE_BPS.parse(text.removeprefix(CONSTANT), "BACKGROUND: cbr")
+        rate_bps = quantities.RATE_BPS.parse(text.removeprefix(CONSTANT), "background: cbr")
         return Background.constant(rate_bps)
     if text.strip().lower() == "none":
         return 0.0
-    return quantities.FRACTION.parse(text, "BACKGROUND", PART_RANGE)
+    return quantities.FRACTION.parse(text, "background", PART_RANGE)
 
 
 def _parse_short_flows(text: str) -> ShortFlowsRequest:
@@ -114,7 +122,12 @@ def _parse_short_flows(text: str) -> ShortFlowsRequest:
         words = f"rate={words}"
     values, _ = parse_words(words, "background", text, _EXAMPLE, _PARAMETERS)
     if "rate" not in values:
-        raise BadInputError(f"BACKGROUND is '{text}': how much is missing, as in {_EXAMPLE}")
+        raise BadInputError(
+            option="background",
+            given=text,
+            problem="how much is missing",
+            remedy=f"write it as in {_EXAMPLE}",
+        )
     part_of_rate, rate_bps = _parse_amount(values["rate"])
     return ShortFlowsRequest(
         part_of_rate,
@@ -128,7 +141,7 @@ def _parse_short_flows(text: str) -> ShortFlowsRequest:
 
 def _parse_amount(text: str) -> tuple[float | None, int]:
     """Return the fraction of a rate that a text gives, or None and the rate; 1 has no unit."""
-    name = "BACKGROUND: tcp"
+    name = "background: tcp"
     if text.endswith("%") or not text[-1].isalpha():
         return quantities.FRACTION.parse(text, name, PART_RANGE), RATE_BPS_RANGE[0]
     return None, quantities.RATE_BPS.parse(text, name)
@@ -137,26 +150,30 @@ def _parse_amount(text: str) -> tuple[float | None, int]:
 def _parse_sizes(text: str, values: dict[str, str]) -> tuple[int, int, float]:
     """Return the bounds in bytes and the exponent of sizes; a mean size decides the least."""
     if "size" in values and "least" in values:
-        raise BadInputError(f"BACKGROUND is '{text}': give size (the mean) or least, not both")
+        raise BadInputError(
+            option="background", given=text, remedy="give size (the mean) or least, not both"
+        )
     sizes = {
-        name: quantities.SIZE_BYTES.parse(values[name], f"BACKGROUND: {name}", SIZE_BYTES_RANGE)
+        name: quantities.SIZE_BYTES.parse(values[name], f"background: {name}", SIZE_BYTES_RANGE)
         for name in ("size", "least", "most")
         if name in values
     }
     alpha = SURGE_ALPHA
     if "alpha" in values:
-        alpha = _ALPHA.parse(values["alpha"], "BACKGROUND: alpha")
+        alpha = _ALPHA.parse(values["alpha"], "background: alpha")
     most = sizes.get("most", DEFAULT_MOST_BYTES)
     least = sizes.get("least", SURGE_LEAST_BYTES)
     if "size" in sizes:
         try:
             least = least_of_mean(sizes["size"], most, alpha)
         except BadInputError as error:
-            raise BadInputError(f"BACKGROUND is '{text}': {error.message}") from error
+            raise BadInputError(option="background", given=text, problem=error.text) from error
     if least > most:
         raise BadInputError(
-            f"BACKGROUND is '{text}': the least size, {least} bytes, is above the largest, {most} "
-            "bytes: give a larger most"
+            option="background",
+            given=text,
+            problem=f"the least size, {least} bytes, is above the largest, {most} bytes",
+            remedy="give a larger most",
         )
     return least, most, alpha
 
@@ -169,8 +186,9 @@ def _congestion(name: str) -> str:
     names = [entry.name for entry in catalogue().values() if entry.kind == MAINLINE]
     if name not in names or entry_by_name(name).variant_of:
         raise BadInputError(
-            f"BACKGROUND: cc is '{name}': it must be one of the kernel's own, "
-            f"{', '.join(sorted(names))}"
+            option="background",
+            problem=f"cc is '{name}'",
+            remedy=f"it must be one of the kernel's own, {', '.join(sorted(names))}",
         )
     return name
 
@@ -186,8 +204,13 @@ def resolve_background(
     background = _scaled_background(path, rate_bps, request)
     if request and background is None:
         raise BadInputError(
-            f"BACKGROUND is {request:g} of the rate of {rate_bps} bit/s: a source sends at least "
-            f"{RATE_BPS_RANGE[0]} bit/s; give a larger fraction, or none"
+            option="background",
+            given=f"{request:g}",
+            problem=(
+                f"of the rate of {rate_bps} bit/s that is less than the least that a "
+                f"source sends, {RATE_BPS_RANGE[0]} bit/s"
+            ),
+            remedy="give a larger fraction, or none",
         )
     return background
 
@@ -199,8 +222,12 @@ def _scaled_background(
     if isinstance(request, Background):
         if request.rate_bps > PART_RANGE[1] * rate_bps:
             raise BadInputError(
-                f"BACKGROUND is {CONSTANT}{request.rate_bps}, {request.rate_bps / rate_bps:.0%} "
-                f"of the rate of {rate_bps} bit/s: it must be at most {PART_RANGE[1]:.0%}"
+                option="background",
+                given=f"{CONSTANT}{request.rate_bps}",
+                problem=(
+                    f"that is {request.rate_bps / rate_bps:.0%} of the rate of {rate_bps} bit/s"
+                ),
+                remedy=f"it must be at most {PART_RANGE[1]:.0%}",
             )
         return request
     usual = path.background if path else None

@@ -22,7 +22,7 @@ EACH_PACKET = 1
 
 
 def _apply(plan: Plan, texts: Texts) -> Plan:
-    transfer_bytes = TRANSFER_BYTES.parse(texts["bytes"], "BYTES")
+    transfer_bytes = TRANSFER_BYTES.parse(texts["bytes"], "bytes")
     settings = replace(plan.settings, wake_bytes=EACH_PACKET)
     return replace(plan, transfer_bytes=transfer_bytes, settings=settings)
 
@@ -34,14 +34,15 @@ def check_transfer(plan: Plan) -> None:
     for stack in plan.stacks:
         if not program_of(stack).takes_bytes:
             raise BadInputError(
-                f"BYTES with STACK={stack.label}: its program sends for a time; use a stack of "
-                "TCP, which iperf3 runs, or leave BYTES out"
+                option="bytes",
+                problem=f"the program of `stack={stack.label}` sends for a time",
+                remedy="use a stack of TCP, which iperf3 runs, or leave `bytes` out",
             )
-    if names := " and ".join(
-        name for name, disk in (("SOURCE", plan.source), ("SINK", plan.sink)) if disk
-    ):
+    if names := [name for name in ("source", "sink") if getattr(plan, name)]:
         raise BadInputError(
-            f"BYTES with {names}: disks are read and written for a time; leave one of them out"
+            option="bytes",
+            problem=f"`{names[0]}` is read or written for a time",
+            remedy="leave one of them out",
         )
 
 

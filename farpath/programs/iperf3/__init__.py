@@ -72,8 +72,11 @@ class Iperf3(Program):
         if stack.build or entry is None or entry.kind != OURS:
             forms = ", ".join(name for name, each in self.stacks.items() if each.kind == OURS)
             raise BadInputError(
-                f"ERA has recovery={era.recovery}, and {stack.label} recovers as the kernel does: "
-                f"leave recovery out, or run one of {forms}"
+                option="era",
+                problem=(
+                    f"it has recovery={era.recovery}, and {stack.label} recovers as the kernel does"
+                ),
+                remedy=f"leave recovery out, or run one of {forms}",
             )
         return dataclasses.replace(stack, parameters={**stack.parameters, RECOVERY: "1"})
 

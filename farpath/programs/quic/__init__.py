@@ -46,13 +46,22 @@ class Quic(Program):
         """
         if path.mtu_bytes < LEAST_MTU_BYTES:
             raise BadInputError(
-                f"STACK: {stack.label} needs an MTU of at least {LEAST_MTU_BYTES} bytes (RFC 9000, "
-                f"section 14), and path {path.name} has {path.mtu_bytes}: raise MTU"
+                option="stack",
+                given=stack.label,
+                problem=(
+                    f"it needs an MTU of at least {LEAST_MTU_BYTES} bytes (RFC 9000, "
+                    f"section 14), and path {path.name} has {path.mtu_bytes}"
+                ),
+                remedy="raise `mtu`",
             )
         if int(stack.parameters.get("mtu", 0)) > path.mtu_bytes:
             raise BadInputError(
-                f"STACK: mtu of {stack.name} is {stack.parameters['mtu']}, but path {path.name} "
-                f"allows {path.mtu_bytes} (mtu_bytes): lower mtu, or raise MTU"
+                option="stack",
+                problem=(
+                    f"mtu of {stack.name} is {stack.parameters['mtu']}, but path "
+                    f"{path.name} allows {path.mtu_bytes} (mtu_bytes)"
+                ),
+                remedy="lower it, or raise `mtu`",
             )
         defaults = {name: one.default for name, one in self.parameters_of(stack).items()}
         held_bytes = round(max(path.rates_bps) * max(path.rtts_ms) / 8e3) + path.buffer_bytes
@@ -64,8 +73,10 @@ class Quic(Program):
         complete = {**defaults, **fitting, **stack.parameters}
         if complete["cc"] == "bbr" and complete.get("pacing") == "0":
             raise BadInputError(
-                f"STACK: {stack.label} has cc=bbr and pacing=0, and BBR sends at a rate: leave one "
-                "of them out"
+                option="stack",
+                given=stack.label,
+                problem="it has cc=bbr and pacing=0, and BBR sends at a rate",
+                remedy="leave one of them out",
             )
         return dataclasses.replace(stack, parameters=complete)
 
@@ -74,8 +85,13 @@ class Quic(Program):
         super().check(stack, plan)
         if plan.era.name != MODERN.name:
             raise BadInputError(
-                f"STACK has {stack.label} and ERA is '{plan.era.name}': QUIC is of 2021 (RFC "
-                "9000), and its programs run on today's hosts; leave ERA out"
+                option="stack",
+                given=stack.label,
+                problem=(
+                    f"`era` is '{plan.era.name}', but QUIC is of 2021 (RFC 9000), and its "
+                    "programs run on today's hosts"
+                ),
+                remedy="leave `era` out",
             )
 
     def build_argument(self, stack: Stack) -> str:

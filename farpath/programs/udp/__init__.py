@@ -52,11 +52,20 @@ class Udp(Program):
         """
         given, most_bytes = stack.parameters, path.mtu_bytes - HEADERS_BYTES[ip_version]
         if int(given.get("spacing", 0)) and "rate" in given:
-            raise BadInputError(f"STACK: {stack.label} has rate and spacing: leave one of them out")
+            raise BadInputError(
+                option="stack",
+                given=stack.label,
+                problem="it has rate and spacing",
+                remedy="leave one of them out",
+            )
         if int(given.get("size", 0)) > most_bytes:
             raise BadInputError(
-                f"STACK: size of {stack.name} is {given['size']}, but a packet of path {path.name} "
-                f"holds {most_bytes} bytes: lower size, or raise MTU"
+                option="stack",
+                problem=(
+                    f"size of {stack.name} is {given['size']}, but a packet of path "
+                    f"{path.name} holds {most_bytes} bytes"
+                ),
+                remedy="lower size, or raise `mtu`",
             )
         default = self.parameters_of(stack)["rate"].default
         rate = {} if int(given.get("spacing", 0)) else {"rate": default}
@@ -64,8 +73,13 @@ class Udp(Program):
         complete = dataclasses.replace(stack, parameters=parameters)
         if pacing_bps(complete, ip_version) > MOST_PACING_BPS:
             raise BadInputError(
-                f"STACK: {stack.label} sends {pacing_bps(complete, ip_version) / 1e9:.3g} Gbit/s: "
-                f"at most {MOST_PACING_BPS / 1e9:g} are possible; give a larger spacing"
+                option="stack",
+                given=stack.label,
+                problem=(
+                    f"it sends {pacing_bps(complete, ip_version) / 1e9:.3g} Gbit/s, and at "
+                    f"most {MOST_PACING_BPS / 1e9:g} are possible"
+                ),
+                remedy="give a larger spacing",
             )
         return complete
 

@@ -60,15 +60,23 @@ class Udtperf(Program):
         for name, (limit, setting) in limits.items():
             if int(stack.parameters.get(name, 0)) > limit:
                 raise BadInputError(
-                    f"STACK: {name} of {stack.name} is {stack.parameters[name]}, but path "
-                    f"{path.name} allows {limit} ({setting}): lower {name}, or raise {setting}"
+                    option="stack",
+                    problem=(
+                        f"{name} of {stack.name} is {stack.parameters[name]}, but path "
+                        f"{path.name} allows {limit} ({setting})"
+                    ),
+                    remedy=f"lower {name}, or raise {setting}",
                 )
             parameters[name] = str(min(int(parameters[name]), limit))
         complete = {**parameters, **stack.parameters}
         if complete.get(CONGESTION) == BLAST and complete["max_rate"] == "0":
             raise BadInputError(
-                f"STACK: {stack.label} sends at max_rate: give one in bit/s, as in "
-                f"{stack.name}:{CONGESTION}={BLAST},max_rate=100000000"
+                option="stack",
+                given=stack.label,
+                problem="it sends at max_rate",
+                remedy=(
+                    f"give one in bit/s, as in {stack.name}:{CONGESTION}={BLAST},max_rate=100000000"
+                ),
             )
         return dataclasses.replace(stack, parameters=complete)
 

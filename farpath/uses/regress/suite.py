@@ -103,7 +103,7 @@ class Trial:
             return request
         assert request.rtt is not None
         variation = random.Random(f"{self.name} {seed}").uniform(-RTT_VARIATION, RTT_VARIATION)
-        rtt_ms = RTT_MS.parse(request.rtt, "RTT") * (1 + variation)
+        rtt_ms = RTT_MS.parse(request.rtt, "rtt") * (1 + variation)
         return dataclasses.replace(request, path=None, rtt=f"{rtt_ms:.3f}ms")
 
     def plan(self, seed: int = 1) -> Plan:

@@ -66,8 +66,8 @@ def responsiveness(
     print_warnings(plan_warnings(plan))
     method = Method(
         direction=direction,
-        interval_s=quantities.SHORT_TIME_S.parse(interval, "--interval", INTERVAL_S_RANGE),
-        limit_s=quantities.DURATION_S.parse(limit, "--limit"),
+        interval_s=quantities.SHORT_TIME_S.parse(interval, "interval", INTERVAL_S_RANGE),
+        limit_s=quantities.DURATION_S.parse(limit, "limit"),
         seed=plan.seed,
     )
     if figure is not None and figure.suffix.removeprefix(".") not in FORMATS:

@@ -78,7 +78,7 @@ class Starvation:
         """Return the run of chosen values."""
         options: dict[str, Any] = self.texts(values)
         start = options.pop(START)
-        if MOMENT_S.parse(start, "START") == 0:
+        if MOMENT_S.parse(start, "start") == 0:
             length = {"time": self.time}
         else:
             length = {"schedule": f"{JOINING}:{start}", "region": self.time}

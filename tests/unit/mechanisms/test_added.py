@@ -26,7 +26,7 @@ SYSCTL = "net.ipv4.tcp_keepalive_time"
 
 
 def apply(plan, texts):
-    time_s = MOMENT_S.parse(texts["keepalive"], "KEEPALIVE")
+    time_s = MOMENT_S.parse(texts["keepalive"], "keepalive")
     path = replace(plan.path, sysctl={**plan.path.sysctl, SYSCTL: f"{time_s:.0f}"})
     return replace(plan, path=path)
 
@@ -37,7 +37,7 @@ def texts(plan):
 
 def check(plan):
     if SYSCTL in plan.path.sysctl and float(plan.path.sysctl[SYSCTL]) > plan.schedule.duration_s:
-        raise BadInputError("KEEPALIVE is longer than the run: give a shorter one")
+        raise BadInputError(option="keepalive", remedy="give a shorter one than the run")
 
 
 def examine(output):
@@ -153,8 +153,8 @@ def test_its_option_is_in_the_plan_and_in_its_identity(said: dict[str, Any]) -> 
 
 def test_its_parser_and_its_rules_refuse(said: dict[str, Any]) -> None:
     unreadable, too_long = said["refused"]
-    assert "KEEPALIVE is 'soon'" in unreadable
-    assert too_long == "KEEPALIVE is longer than the run: give a shorter one"
+    assert "keepalive is 'soon'" in unreadable
+    assert too_long == "keepalive: give a shorter one than the run"
 
 
 def test_it_checks_the_raw_output_and_adds_to_the_record(said: dict[str, Any]) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.base.errors import BadInputError
 from farpath.mechanisms.capture import parse_captures
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.capture import Capture
 from farpath.spec.capture_sizes import most_bytes
+from tests.support.refusals import refused
 
 
 def test_a_place_has_the_usual_bytes_of_a_packet_unless_said() -> None:
@@ -17,32 +17,32 @@ def test_a_place_has_the_usual_bytes_of_a_packet_unless_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("", "a comma must separate two places, as in sender,bottleneck:128"),
-        ("sender,", "a comma must separate two places"),
-        ("sender,sender:64", "sender is there twice"),
-        ("sender:63", "from 64 to 9,018, as in sender:128"),
-        ("sender:1e3", "from 64 to 9,018"),
+        "",
+        "sender,",
+        "sender,sender:64",
+        "sender:63",
+        "sender:1e3",
     ],
 )
-def test_other_texts_are_refused(text: str, message: str) -> None:
-    with pytest.raises(BadInputError, match=message):
+def test_other_texts_are_refused(text: str) -> None:
+    with refused("capture"):
         parse_captures(text)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options",
     [
-        ({"capture": "server"}, "there is no server in this run: it must be one of .*bottleneck"),
-        ({"capture": "bottleneck2"}, "there is no bottleneck2 in this run"),
-        ({"capture": "sender", "clock": "cpu"}, "with CLOCK=cpu: there capturing takes time"),
-        ({"capture": "sender", "lab": "host"}, "with LAB=host: there capturing takes time"),
-        ({"capture": "sender:1514", "time": "300s"}, "MB in 300 s: at most 2,000 MB are possible"),
+        {"capture": "server"},
+        {"capture": "bottleneck2"},
+        {"capture": "sender", "clock": "cpu"},
+        {"capture": "sender", "lab": "host"},
+        {"capture": "sender:1514", "time": "300s"},
     ],
 )
-def test_a_run_that_cannot_be_captured_is_refused(options: dict[str, str], message: str) -> None:
-    with pytest.raises(BadInputError, match=message):
+def test_a_run_that_cannot_be_captured_is_refused(options: dict[str, str]) -> None:
+    with refused("capture"):
         RunRequest(**{"rtt": "50ms", "stack": "cubic", "time": "10s", **options}).plan()
 
 

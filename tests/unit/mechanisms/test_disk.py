@@ -7,22 +7,23 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.base.errors import BadInputError, CheckFailedError
+from farpath.base.errors import CheckFailedError
 from farpath.mechanisms.disk import check_disks, disk_text, parse_disk
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.disk import Disk
 from farpath.spec.plan import Plan
+from tests.support.refusals import refused
 
 
 @pytest.mark.parametrize(
     ("text", "option", "disk"),
     [
-        ("disk:445MB/s,readahead=2MiB", "SOURCE", Disk(3_560_000_000, 2 << 20)),
-        ("disk:1.6Gbit", "SOURCE", Disk(1_600_000_000, 128 << 10)),
-        ("disk:200MB/s,writeback=64MB", "SINK", Disk(1_600_000_000, 64_000_000)),
-        ("disk:200MB/s", "SINK", Disk(1_600_000_000, 0)),
-        ("disk:1000001bit,readahead=0", "SOURCE", Disk(1_000_001, 0)),
+        ("disk:445MB/s,readahead=2MiB", "source", Disk(3_560_000_000, 2 << 20)),
+        ("disk:1.6Gbit", "source", Disk(1_600_000_000, 128 << 10)),
+        ("disk:200MB/s,writeback=64MB", "sink", Disk(1_600_000_000, 64_000_000)),
+        ("disk:200MB/s", "sink", Disk(1_600_000_000, 0)),
+        ("disk:1000001bit,readahead=0", "source", Disk(1_000_001, 0)),
     ],
 )
 def test_a_disk_is_a_rate_and_a_cache_and_its_text_means_the_same(
@@ -35,37 +36,35 @@ def test_a_disk_is_a_rate_and_a_cache_and_its_text_means_the_same(
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    "text",
     [
-        ("200MB/s", "it must be a disk's rate, and writeback if given, as in disk:200MB/s,"),
-        ("disk:", "a word is missing at a comma"),
-        ("disk:1MB/s,writeback=1MB,writeback=2MB", "writeback is given twice"),
-        ("disk:1MB/s,readahead=1MB", "'readahead' is none of writeback"),
-        ("disk:1MB/s,writeback", "it must be a disk's rate, and writeback if given"),
-        ("disk:1MB/s,writeback=-1MB", "SINK: writeback is '-1MB', which is out of range"),
-        ("disk:fast", "SINK: rate is 'fast': it must be a rate"),
+        "200MB/s",
+        "disk:",
+        "disk:1MB/s,writeback=1MB,writeback=2MB",
+        "disk:1MB/s,readahead=1MB",
+        "disk:1MB/s,writeback",
+        "disk:1MB/s,writeback=-1MB",
+        "disk:fast",
     ],
 )
-def test_what_is_no_disk_is_refused_with_what_is(text: str, complaint: str) -> None:
-    with pytest.raises(BadInputError, match=complaint):
-        parse_disk(text, "SINK")
+def test_what_is_no_disk_is_refused_with_what_is(text: str) -> None:
+    with refused("sink"):
+        parse_disk(text, "sink")
 
 
 @pytest.mark.parametrize(
-    ("options", "complaint"),
+    "options",
     [
-        ({"stack": "udt"}, "SOURCE and SINK with STACK=udt: its program neither reads nor writes"),
-        ({"stack": "reno+udp"}, "with STACK=udp: its program neither"),
-        ({"lab": "host"}, "with LAB=host: these disks are devices of the lab's own kernel"),
-        ({"clock": "cpu"}, "with CLOCK=cpu: there copying takes time too"),
-        ({"reverse": "reno"}, "with REVERSE: a disk is read or written here"),
+        {"stack": "udt"},
+        {"stack": "reno+udp"},
+        {"lab": "host"},
+        {"clock": "cpu"},
+        {"reverse": "reno"},
     ],
 )
-def test_disks_that_no_program_would_use_are_refused(
-    options: dict[str, str], complaint: str
-) -> None:
+def test_disks_that_no_program_would_use_are_refused(options: dict[str, str]) -> None:
     disks = {"source": "disk:5MB/s", "sink": "disk:5MB/s"}
-    with pytest.raises(BadInputError, match=complaint):
+    with refused("source"):
         RunRequest(rtt="20ms", schedule="together", **disks, **options).plan()
 
 

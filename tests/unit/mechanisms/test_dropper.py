@@ -38,9 +38,9 @@ def test_a_text_means_droppers_that_read_the_same_again(text: str, means: list[s
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "DROP is empty"),
+        ("", "leave it out, or give a dropper"),
         ("every", "as in every:1000"),
-        ("every:1.5", "'1.5': it must be a whole number"),
+        ("every:1.5", "'1.5' must be a whole number"),
         ("every:1,2", "give one whole number"),
         ("every:1e12", "must be a whole number"),
         ("packets:", "give whole numbers"),
@@ -53,7 +53,7 @@ def test_a_text_means_droppers_that_read_the_same_again(text: str, means: list[s
         ("random:2", "out of range"),
         ("burst:1e-4", "two or three"),
         ("every:0", "give one whole number from 1"),
-        ("every:-5", "'-5': it must be a whole number"),
+        ("every:-5", "'-5' must be a whole number"),
         ("packets:0", "give whole numbers from 1"),
         ("packets:6,5", "in their order"),
         ("burst:1e-4,0", "from 1e-12 to 1"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
 from farpath.cli.listing import all_eras, eras_markdown
 from farpath.mechanisms.era import era_by_text, era_text, features
@@ -16,6 +15,7 @@ from farpath.spec.era import MODERN
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import DELAY_LIMIT_PACKETS, NicQueue, nic_qdisc
 from farpath.spec.schedule import seven_regions
+from tests.support.refusals import refused
 from topologies import lay_out
 
 DOCUMENT = PROJECT / "docs" / "reference" / "eras.md"
@@ -86,41 +86,38 @@ def test_an_infinitely_fast_processor_can_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    "wrong",
     [
-        ("1988", "ERA is '1988': it must be one of modern, 2004"),
-        ("", "ERA is ''"),
-        (
-            "2004:mtu=1",
-            "'mtu': what can be set of era 2004 is txqueuelen, ring, card, bus, mmrbc,",
-        ),
-        ("modern:txqueuelen=5", "what can be set of era modern is jitter, as in"),
-        ("modern:jitter=5", "ERA: jitter is '5', a number without a unit"),
-        ("2004:jitter=11ms", "jitter is '11ms': it must be at most 10 ms"),
-        ("2004:ring=many", "ring is 'many': it must be a whole number from 0 to 4096"),
-        ("2004:cpu=2", "ERA: cpu is '2', a number without a unit"),
-        ("2004:cpu=2.8ms", "'ms' is no unit of a frequency"),
-        ("2004:cpu=1MHz", "out of range"),
-        ("2004:load=1", "ERA has load without cpu"),
-        ("2004:cpu=none,load=1", "ERA has load without cpu"),
-        ("2004:cpu=1GHz,processors=0", "processors is '0'"),
-        ("2004:recovery=2.6", "recovery is '2.6': it must be one of today, 2.4"),
-        ("2004:bus=PCI", "ERA: bus is 'PCI': it must be one of 66MHz, 100MHz, 133MHz"),
-        ("2004:bus=66MHz,mmrbc=4K", "mmrbc is '4K': it must be one of 512, 1024, 2048, 4096"),
-        ("2004:mmrbc=512,toe=yes", "ERA has mmrbc and toe without bus"),
-        ("2004:bus=66MHz,toe=yes,cpu=2.2GHz", "ERA has toe=yes and cpu: a card with TCP offload"),
-        ("2004:bus=66MHz,toe=1", "toe is '1': it must be one of yes, no"),
-        ("2004:card=fast", "ERA: card is 'fast'"),
-        ("2004:sack=off", "sack is 'off': it must be one of yes, no"),
-        ("2004:backlog=10", "ERA has backlog without cpu"),
-        ("2004:throttle=yes", "ERA has throttle without cpu"),
-        ("2004:cpu=2.8GHz,load=0000000005000", "load is '0000000005000'"),
-        ("2004:txqueuelen=0", "from 1 to 100000"),
-        ("2004:txqueuelen=many", "txqueuelen is 'many'"),
+        "1988",
+        "",
+        "2004:mtu=1",
+        "modern:txqueuelen=5",
+        "modern:jitter=5",
+        "2004:jitter=11ms",
+        "2004:ring=many",
+        "2004:cpu=2",
+        "2004:cpu=2.8ms",
+        "2004:cpu=1MHz",
+        "2004:load=1",
+        "2004:cpu=none,load=1",
+        "2004:cpu=1GHz,processors=0",
+        "2004:recovery=2.6",
+        "2004:bus=PCI",
+        "2004:bus=66MHz,mmrbc=4K",
+        "2004:mmrbc=512,toe=yes",
+        "2004:bus=66MHz,toe=yes,cpu=2.2GHz",
+        "2004:bus=66MHz,toe=1",
+        "2004:card=fast",
+        "2004:sack=off",
+        "2004:backlog=10",
+        "2004:throttle=yes",
+        "2004:cpu=2.8GHz,load=0000000005000",
+        "2004:txqueuelen=0",
+        "2004:txqueuelen=many",
     ],
 )
-def test_a_wrong_era_is_refused_with_what_is_allowed(wrong: str, message: str) -> None:
-    with pytest.raises(BadInputError, match=message):
+def test_a_wrong_era_is_refused_with_what_is_allowed(wrong: str) -> None:
+    with refused("era"):
         era_by_text(wrong)
 
 

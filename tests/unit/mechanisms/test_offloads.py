@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from farpath.base.errors import BadInputError
 from farpath.mechanisms.offloads import offloads_text, parse_offloads
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.offloads import MOST_SEGMENTS, ONE_SEGMENT, segments_at_once, wanted_features
 from farpath.spec.plan import Plan
+from tests.support.refusals import refused
 
 ON_HOST = {"rtt": "20ms", "stack": "reno", "lab": "host"}
 
@@ -35,35 +35,35 @@ def test_offloads_are_all_none_or_some_and_their_text_means_the_same(
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    "text",
     [
-        ("yes", "'yes' is none; give on, off or some of tso, gso, gro, checksum"),
-        ("", "'' is none"),
-        ("gro,lro", "'lro' is none"),
-        ("on,gro", "'on' is none"),
-        ("tso", "split only for cards that sum each: give tso,checksum"),
-        ("gso,gro", "give gso,gro,checksum"),
+        "yes",
+        "",
+        "gro,lro",
+        "on,gro",
+        "tso",
+        "gso,gro",
     ],
 )
-def test_what_is_no_offload_is_refused_with_those_that_are(text: str, complaint: str) -> None:
-    with pytest.raises(BadInputError, match=complaint):
+def test_what_is_no_offload_is_refused_with_those_that_are(text: str) -> None:
+    with refused("offloads"):
         parse_offloads(text)
 
 
 @pytest.mark.parametrize(
-    ("options", "complaint"),
+    "options",
     [
-        ({"lab": "virtual"}, "OFFLOADS with LAB=virtual: CPU costs nothing there"),
-        ({"lab": "virtual", "clock": "cpu"}, "use LAB=host, or leave it out"),
-        ({"drop": "every:1000"}, "OFFLOADS has tso and DROP is set"),
-        ({"loss": "1e-4", "jitter": "1ms"}, "leave tso or LOSS and JITTER out"),
-        ({"duplicate": "0.1%"}, "DUPLICATE"),
+        {"lab": "virtual"},
+        {"lab": "virtual", "clock": "cpu"},
+        {"drop": "every:1000"},
+        {"loss": "1e-4", "jitter": "1ms"},
+        {"duplicate": "0.1%"},
     ],
 )
 def test_they_are_refused_where_cpu_is_free_and_where_single_packets_are_lost(
-    options: dict[str, str], complaint: str
+    options: dict[str, str],
 ) -> None:
-    with pytest.raises(BadInputError, match=complaint):
+    with refused("offloads"):
         RunRequest(**{**ON_HOST, **options}, offloads="on").plan()
 
 

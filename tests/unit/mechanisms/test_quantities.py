@@ -66,7 +66,7 @@ def test_nonsense_is_refused_in_one_line_that_shows_an_example(
     quantity: Quantity[float], text: str
 ) -> None:
     if quantity is quantities.RTT_MS and text == "5ms\n":
-        assert quantity.parse(text, "RTT") == 5.0
+        assert quantity.parse(text, "rtt") == 5.0
         return
     with pytest.raises(BadInputError) as caught:
         quantity.parse(text, "VALUE")
@@ -79,38 +79,38 @@ def test_nonsense_is_refused_in_one_line_that_shows_an_example(
 @pytest.mark.parametrize("text", ["0ms", "1h", "0.001ms", "1e-400ms", "-0ms"])
 def test_an_rtt_out_of_range_is_refused(text: str) -> None:
     with pytest.raises(BadInputError, match=r"between 0\.01 ms and 10 s"):
-        quantities.RTT_MS.parse(text, "RTT")
+        quantities.RTT_MS.parse(text, "rtt")
 
 
 def test_an_unreadable_rtt_says_what_is_allowed() -> None:
     with pytest.raises(BadInputError) as caught:
-        quantities.RTT_MS.parse("abc", "RTT")
+        quantities.RTT_MS.parse("abc", "rtt")
     assert caught.value.message == (
-        "RTT is 'abc': it must be a time such as 164ms, between 0.01 ms and 10 s"
+        "rtt is 'abc': it must be a time such as 164ms, between 0.01 ms and 10 s"
     )
 
 
 def test_a_time_without_a_unit_is_refused_with_advice() -> None:
-    with pytest.raises(BadInputError, match="without a unit: write, for example, 164ms"):
-        quantities.RTT_MS.parse("164", "RTT")
-    with pytest.raises(BadInputError, match=r"REGION is '30'.*write, for example, 120s"):
-        quantities.DURATION_S.parse("30", "REGION")
+    with pytest.raises(BadInputError, match="without a unit; write, for example, 164ms"):
+        quantities.RTT_MS.parse("164", "rtt")
+    with pytest.raises(BadInputError, match=r"region is '30'.*write, for example, 120s"):
+        quantities.DURATION_S.parse("30", "region")
 
 
 def test_a_region_must_be_whole_seconds() -> None:
     with pytest.raises(BadInputError, match="whole number of seconds"):
-        quantities.DURATION_S.parse("10500ms", "REGION")
+        quantities.DURATION_S.parse("10500ms", "region")
 
 
 def test_a_long_text_is_shortened_in_the_message() -> None:
     with pytest.raises(BadInputError) as caught:
-        quantities.RTT_MS.parse("x" * 10_000, "RTT")
+        quantities.RTT_MS.parse("x" * 10_000, "rtt")
     assert len(caught.value.message) < 200
 
 
 @given(st.floats(*RTT_MS_RANGE))
 def test_every_rtt_in_range_is_read_back(rtt_ms: float) -> None:
-    assert quantities.RTT_MS.parse(f"{rtt_ms!r}ms", "RTT") == pytest.approx(rtt_ms, rel=1e-11)
+    assert quantities.RTT_MS.parse(f"{rtt_ms!r}ms", "rtt") == pytest.approx(rtt_ms, rel=1e-11)
 
 
 @given(st.integers(*RATE_BPS_RANGE))

@@ -15,6 +15,7 @@ from farpath.record.identity import plan_identity
 from farpath.report.repeat import command_of
 from farpath.spec.aqm import Aqm
 from farpath.spec.plan import Plan
+from tests.support.refusals import refused
 
 
 def _request(**more: str) -> RunRequest:
@@ -41,9 +42,9 @@ def _plan(**more: str) -> Plan:
     ],
 )
 def test_a_queue_that_tc_would_not_take_is_refused(text: str, message: str) -> None:
-    with pytest.raises(BadInputError, match=message) as refused:
+    with pytest.raises(BadInputError, match=message) as caught:
         parse_queue(text)
-    assert refused.value.message.startswith("QUEUE")
+    assert caught.value.option == "queue"
 
 
 def test_a_limit_is_the_buffer() -> None:
@@ -52,7 +53,7 @@ def test_a_limit_is_the_buffer() -> None:
     assert _plan(queue="red:limit=300kB").path.buffer_bytes == 300_000
     with pytest.raises(BadInputError, match="the limit is the buffer"):
         _plan(queue="codel:limit=200", buffer="1MB")
-    with pytest.raises(BadInputError, match="BUFFER is '1packets'"):
+    with pytest.raises(BadInputError, match="buffer is '1packets'"):
         _plan(queue="codel:limit=1")
 
 
@@ -82,17 +83,17 @@ def test_ecn_where_nothing_marks_is_warned_of() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "option"),
     [
-        ({"ecn": "l4s"}, "mainline has no TCP Prague"),
-        ({"ecn": "yes"}, "ECN is 'yes': it must be one of off, on, accecn, passive"),
-        ({"ecn": "off", "stack": "dctcp"}, "runs Reno without"),
-        ({"ecn": "on", "sysctl": "net.ipv4.tcp_ecn=0"}, "leave one of them out"),
-        ({"queue": "codel", "lab": "host"}, "QUEUE is 'codel' and LAB is 'host'"),
+        ({"ecn": "l4s"}, "ecn"),
+        ({"ecn": "yes"}, "ecn"),
+        ({"ecn": "off", "stack": "dctcp"}, "ecn"),
+        ({"ecn": "on", "sysctl": "net.ipv4.tcp_ecn=0"}, "ecn"),
+        ({"queue": "codel", "lab": "host"}, "queue"),
     ],
 )
-def test_contradictions_are_refused(options: dict[str, str], message: str) -> None:
-    with pytest.raises(BadInputError, match=message):
+def test_contradictions_are_refused(options: dict[str, str], option: str) -> None:
+    with refused(option):
         _plan(**options)
 
 

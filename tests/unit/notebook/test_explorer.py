@@ -134,7 +134,7 @@ def test_a_text_that_means_nothing_is_one_escaped_line_and_runs_nothing(
 ) -> None:
     explorer = Explorer(tmp_path)
     line = explorer.run(loss="<b>")
-    assert "LOSS is '<b>'" in line
+    assert "loss is '<b>'" in line
     assert "&lt;b&gt;" in explorer._widgets.line.value
     assert "<b>" not in explorer._widgets.line.value
     assert lab == []

@@ -69,7 +69,7 @@ def test_programs_and_samples_of_many_flows_count() -> None:
 
 
 def test_more_samples_than_a_guest_can_keep_are_refused_with_what_to_change() -> None:
-    with pytest.raises(BadInputError, match=r"4,040,000 samples of 100 flows.*shorter REGION"):
+    with pytest.raises(BadInputError, match=r"4,040,000 samples of 100 flows.*shorter region"):
         _plan(stack="100xreno", schedule="joining", region="800s")
 
 

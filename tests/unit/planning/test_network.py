@@ -12,6 +12,7 @@ from farpath.planning.path_files import path_by_name
 from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
 from tests.support.plans import network_plan
+from tests.support.refusals import refused
 
 
 def test_one_stack_alone_is_sent_by_each_sender_and_several_are_taken_in_turn() -> None:
@@ -55,40 +56,38 @@ def test_a_parking_lot_has_the_long_way_first_and_one_across_each_bottleneck() -
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "option"),
     [
-        ({"topology": "ring"}, "TOPOLOGY is 'ring': it must be one of dumbbell, parking-lot"),
-        ({"topology": "os"}, "TOPOLOGY is 'os'"),
-        ({"topology": "../evil"}, "TOPOLOGY is '../evil'"),
-        ({"topology": "parking_lot"}, "TOPOLOGY is 'parking_lot'"),
-        ({"topology": "parking-lot:1"}, "parking-lot:2 to parking-lot:8"),
-        ({"topology": "parking-lot:99"}, "parking-lot:2 to parking-lot:8"),
-        ({"topology": "dumbbell:2"}, "TOPOLOGY is 'dumbbell:2'"),
-        ({"topology": "routed"}, "TOPOLOGY=routed: path custom-routed has no hops"),
-        ({"topology": "routed:9"}, "TOPOLOGY is 'routed:9'"),
-        ({"topology": "parking-lot", "senders": "rtt=172ms"}, "with TOPOLOGY=dumbbell"),
-        ({"topology": "parking-lot", "reverse": "reno"}, "with TOPOLOGY=dumbbell"),
-        ({"topology": "parking-lot", "stack": "reno+htcp"}, "4 senders and 2 flows"),
-        ({"reverse": ""}, "REVERSE is ''"),
-        ({"reverse": "quic"}, "'quic'"),
-        ({"ip": "5"}, "IP is '5': it must be 4 or 6"),
-        ({"ip": "6", "mtu": "1279"}, "IP=6 needs at least 1280"),
-        ({"ip": "6", "senders": "mtu=1000"}, "IP=6 needs at least 1280"),
-        ({"ip": "6", "stack": "udt"}, "udt runs over IPv4 only"),
-        ({"ip": "6", "reverse": "udt"}, "udt runs over IPv4 only"),
-        ({"senders": "mtu=1400", "stack": "udt"}, "give udt:mss=1400"),
-        ({"background": "cbr:600Mbit"}, "at most 90%"),
-        ({"background": "cbr:"}, "BACKGROUND: cbr is ''"),
+        ({"topology": "ring"}, "topology"),
+        ({"topology": "os"}, "topology"),
+        ({"topology": "../evil"}, "topology"),
+        ({"topology": "parking_lot"}, "topology"),
+        ({"topology": "parking-lot:1"}, "topology"),
+        ({"topology": "parking-lot:99"}, "topology"),
+        ({"topology": "dumbbell:2"}, "topology"),
+        ({"topology": "routed"}, "topology"),
+        ({"topology": "routed:9"}, "topology"),
+        ({"topology": "parking-lot", "senders": "rtt=172ms"}, "topology"),
+        ({"topology": "parking-lot", "reverse": "reno"}, "topology"),
+        ({"topology": "parking-lot", "stack": "reno+htcp"}, ""),
+        ({"reverse": ""}, "reverse"),
+        ({"reverse": "quic"}, "stack"),
+        ({"ip": "5"}, "ip"),
+        ({"ip": "6", "mtu": "1279"}, "mtu"),
+        ({"ip": "6", "senders": "mtu=1000"}, "mtu"),
+        ({"ip": "6", "stack": "udt"}, "stack"),
+        ({"ip": "6", "reverse": "udt"}, "stack"),
+        ({"senders": "mtu=1400", "stack": "udt"}, "stack"),
+        ({"background": "cbr:600Mbit"}, "background"),
+        ({"background": "cbr:"}, "background"),
     ],
     ids=str,
 )
 def test_what_contradicts_or_means_nothing_is_refused_in_one_line(
-    words: dict[str, str], message: str
+    words: dict[str, str], option: str
 ) -> None:
-    with pytest.raises(BadInputError) as caught:
+    with refused(option):
         network_plan(**words)
-    assert message in caught.value.message
-    assert "\n" not in caught.value.message
 
 
 def test_the_window_grows_with_the_longest_rtt_and_settings_with_it() -> None:
@@ -104,7 +103,7 @@ def test_a_window_that_was_asked_for_stays() -> None:
 
 
 def test_a_topology_of_no_name_is_refused() -> None:
-    with pytest.raises(BadInputError, match="TOPOLOGY is ''"):
+    with refused("topology", ""):
         network_plan(topology="")
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from farpath.base.errors import BadInputError
 from farpath.planning import path_files, path_options
 from farpath.spec import path
+from tests.support.refusals import refused
 
 
 def test_without_anything_given_the_path_is_cern() -> None:
@@ -79,7 +80,7 @@ def test_a_buffer_of_packets_takes_the_bytes_of_as_many_full_frames() -> None:
     "text", ["1packet", "0packets", "1.5packets", "-3packets", "100001packets"]
 )
 def test_a_buffer_of_no_whole_number_of_packets_is_refused(text: str) -> None:
-    with pytest.raises(BadInputError, match=f"BUFFER is '{text}': packets must be a whole number"):
+    with refused("buffer", text):
         path_options.resolve_path(rtt="10ms", buffer=text)
 
 
@@ -101,7 +102,7 @@ def test_a_multiple_is_of_the_named_path_s_rtt_and_the_given_rate() -> None:
 
 
 def test_a_multiple_that_is_too_large_is_refused_with_its_bytes() -> None:
-    with pytest.raises(BadInputError, match="BUFFER is '9xBDP', here 11,250,000,000 bytes"):
+    with pytest.raises(BadInputError, match="'9xBDP': here it is 11,250,000,000 bytes"):
         path_options.resolve_path(rtt="1s", rate="10Gbit", buffer="9xBDP")
 
 
@@ -109,9 +110,9 @@ def test_a_multiple_that_is_too_large_is_refused_with_its_bytes() -> None:
 @pytest.mark.parametrize("text", ["1e400ms", "1e300s", "9" * 400 + "BDP"])
 def test_an_amount_beyond_all_numbers_is_refused_on_one_line(option: str, text: str) -> None:
     options: dict[str, Any] = {option: text}
-    with pytest.raises(BadInputError, match="which is no finite number") as caught:
+    with pytest.raises(BadInputError, match="that is no finite number") as caught:
         path_options.resolve_path(rtt="1s", rate="10Gbit", **options)
-    assert caught.value.message.startswith(f"{option.upper()} is '")
+    assert caught.value.option == option
     assert len(caught.value.message) < 200
 
 
@@ -164,12 +165,12 @@ def test_other_traffic_can_be_given_or_left_out() -> None:
     assert own.background.mean_rate_bps == 30e6
     assert origins["background"] == "given"
     assert path_options.resolve_path(rtt="50ms").background is None
-    with pytest.raises(BadInputError, match="BACKGROUND is '95%'"):
+    with refused("background", "95%"):
         path_options.resolve_path(background="95%")
 
 
 def test_a_name_and_another_rtt_contradict() -> None:
-    with pytest.raises(BadInputError, match=r"RTT is 164 ms but path ufl has 78\.9 ms"):
+    with refused("rtt", "164 ms"):
         path_options.resolve_path(name="ufl", rtt="164ms")
     assert path_options.resolve_path(name="ufl", rtt="78.9ms").name == "ufl"
 
@@ -208,7 +209,7 @@ def test_jitter_reordering_and_duplicates_can_be_given() -> None:
         ("reorder", "1e-20", "reorder is 1e-20: it must be 0 or at least 1e-08"),
         ("duplicate", "1e-20", "duplicate is 1e-20: it must be 0 or at least 1e-08"),
         ("jitter", "1e-4ns", "jitter_ms is 1e-10 ms: it must be 0 or at least 1e-06 ms"),
-        ("background", "1e-9", "at least 100000 bit/s; give a larger fraction, or none"),
+        ("background", "1e-9", "100000 bit/s; give a larger fraction, or none"),
     ],
 )
 def test_what_the_lab_would_make_nothing_of_is_refused(

@@ -11,7 +11,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.base.options import options_of
-from farpath.planning.option_names import name_options_as_typed
+from farpath.planning.option_names import name_options_as_typed, typed_message
 from farpath.planning.programs import (
     DEFAULT_MEMORY_BYTES,
     OPTIONS,
@@ -26,6 +26,7 @@ from farpath.record.identity import plan_identity
 from farpath.spec.plan import Plan
 from farpath.spec.programs import Place, Programs
 from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
+from tests.support.refusals import refused
 from topologies import lay_out
 
 
@@ -76,7 +77,7 @@ def test_sysctls_of_ipv6_are_allowed_where_hosts_have_both_families_or_it_alone(
     request = RunRequest(stack="cubic", rtt="100ms", sysctl=f"{name}=33")
     assert program_plan(request, both_families=True).path.sysctl[name] == "33"
     assert plan_of(sysctl=f"{name}=33", ip="6").path.sysctl[name] == "33"
-    with pytest.raises(BadInputError, match=f"{name}, which has no effect: .*IP=6 uses IPv6"):
+    with pytest.raises(BadInputError, match=f"{name} has no effect: .*IP=6 uses IPv6"):
         program_plan(request)
 
 
@@ -103,7 +104,7 @@ def test_a_stack_that_is_no_single_congestion_control_is_refused(stack: str) -> 
 def test_a_command_is_split_as_by_a_shell_without_running_one() -> None:
     text = """a 'b c' '$HOME' ';' "&& x" http://x/?a=1&b=2 -x=y"""
     words = ("a", "b c", "$HOME", ";", "&& x", "http://x/?a=1&b=2", "-x=y")
-    assert parse_command(text, "--server") == words
+    assert parse_command(text, "server") == words
 
 
 @pytest.mark.parametrize(
@@ -124,21 +125,21 @@ def test_a_command_is_split_as_by_a_shell_without_running_one() -> None:
 )
 def test_what_only_a_shell_does_is_answered_with_a_shell(text: str, word: str) -> None:
     with pytest.raises(BadInputError) as error:
-        parse_command(text, "--server")
-    message = error.value.message
-    assert f"{word} is a shell's: write --server=" in message
+        parse_command(text, "server")
+    message = typed_message(error.value)
+    assert f"{word} is a shell's; write --server=" in message
     (inside,) = shlex.split(message.partition("write --server=")[2])
     assert shlex.split(inside) == ["sh", "-c", text]
 
 
 @pytest.mark.parametrize("text", ["5432", "udp:53", "tcp:0", "tcp:65536", "tcp:", "tcp:http"])
 def test_only_ports_of_tcp_are_waited_for(text: str) -> None:
-    with pytest.raises(BadInputError, match="--wait-for=tcp:5432"):
+    with refused("wait_for", text):
         parse_wait_for([text])
 
 
 def test_another_ip_version_than_4_6_or_both_is_refused() -> None:
-    with pytest.raises(BadInputError, match="--ip is '5'"):
+    with refused("ip", "5"):
         parse_families("5")
 
 
@@ -161,12 +162,12 @@ def test_programs_survive_json_and_those_of_older_records_are_read() -> None:
 @pytest.mark.parametrize("text", ["", "  ", "'open"])
 def test_a_command_without_words_or_with_an_open_quote_is_refused(text: str) -> None:
     with pytest.raises(BadInputError, match="--server"):
-        parse_command(text, "--server")
+        parse_command(text, "server")
 
 
 @pytest.mark.parametrize("text", ["yesterday", "2026-13-01", "1969-01-01", "3000-01-01"])
 def test_a_date_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(BadInputError, match="--date"):
+    with refused("date", text):
         parse_date_s(text)
 
 

@@ -14,6 +14,7 @@ from farpath.record.identity import plan_identity
 from farpath.runs.run_set import product_set
 from farpath.spec.plan import Plan
 from tests.support.plans import request_of
+from tests.support.refusals import refused
 
 
 def test_nothing_asked_is_h_tcp_in_seven_regions_to_cern() -> None:
@@ -69,7 +70,7 @@ def test_options_say_what_was_asked_and_no_default() -> None:
 def test_a_time_is_one_region_of_flows_that_start_at_once() -> None:
     assert RunRequest(time="30s").plan() == RunRequest(schedule="together", region="30s").plan()
     for more in ({"region": "10s"}, {"schedule": "joining"}):
-        with pytest.raises(BadInputError, match=r"TIME is '30s' and (REGION|SCHEDULE) is '"):
+        with refused("time", "30s"):
             RunRequest(time="30s", **more).plan()
 
 
@@ -78,9 +79,9 @@ def test_parallel_flows_are_of_one_stack_and_start_at_once() -> None:
     assert plan == RunRequest(stack="3xcubic", schedule="together", region="10s").plan()
     assert RunRequest(parallel="2", region="5s").plan().schedule.duration_s == 5
     for more, message in (
-        ({"parallel": "0"}, "PARALLEL is '0': it must be a whole number from 1 to 100"),
+        ({"parallel": "0"}, "parallel is '0': it must be a whole number from 1 to 100"),
         ({"parallel": "2", "stack": "cubic+bbr"}, r"give|say how many .* 2xcubic\+bbr"),
-        ({"parallel": "2", "schedule": "joining"}, "PARALLEL is '2' and SCHEDULE is 'joining'"),
+        ({"parallel": "2", "schedule": "joining"}, "parallel is '2': schedule is 'joining'"),
     ):
         with pytest.raises(BadInputError, match=message):
             RunRequest(**more).plan()
@@ -96,11 +97,11 @@ def test_each_flow_may_send_a_number_of_bytes_within_its_time() -> None:
     assert RunRequest(bytes="1G").plan().schedule.name == "together"
     assert RunRequest(bytes="1G", schedule="joining").plan().schedule.name == "joining"
     for more, message in (
-        ({"bytes": "0"}, "BYTES is '0', .*out of range: .* between 1 byte and 100 GB"),
+        ({"bytes": "0"}, "bytes is '0': .*out of range; .* between 1 byte and 100 GB"),
         ({"bytes": "0.5"}, "not a whole number|out of range"),
-        ({"bytes": "1000003"}, r"BYTES is '1000003', which is no whole number of equal blocks"),
-        ({"bytes": "1MB", "stack": "udt"}, "BYTES with STACK=udt: its program sends for a time"),
-        ({"bytes": "1MB", "sink": "disk:1MB/s"}, "BYTES with SINK: disks are read and written"),
+        ({"bytes": "1000003"}, r"bytes is '1000003': that is no whole number of equal blocks"),
+        ({"bytes": "1MB", "stack": "udt"}, "bytes: the program of .*udt.* sends for a time"),
+        ({"bytes": "1MB", "sink": "disk:1MB/s"}, "bytes: sink is read or written"),
     ):
         with pytest.raises(BadInputError, match=message):
             RunRequest(**more).plan()
@@ -111,7 +112,7 @@ def test_samples_may_be_closer_than_a_second() -> None:
     queue_only = RunRequest(sample="10ms").plan().settings
     assert (queue_only.sample_interval_s, queue_only.flow_interval_s) == (0.01, 0.1)
     for text in ("9ms", "2s", "150ms"):
-        with pytest.raises(BadInputError, match=f"SAMPLE is '{text}'"):
+        with refused("sample", text):
             RunRequest(sample=text).plan()
 
 
@@ -143,20 +144,18 @@ def test_acks_are_delayed_unless_each_packet_is_to_be_acknowledged(
 
 
 @pytest.mark.parametrize(
-    ("run_request", "message"),
+    ("run_request", "option"),
     [
-        (RunRequest(acks="some"), "ACKS is 'some': it must be one of delayed, each"),
-        (RunRequest(sysctl="kernel.panic=1"), "SYSCTL is 'kernel.panic=1'"),
-        (RunRequest(sysctl="net.ipv4.tcp_sack"), "SYSCTL is 'net.ipv4.tcp_sack'"),
-        (RunRequest(sysctl="net/../kernel/panic=1"), "SYSCTL is"),
-        (RunRequest(window="1kB"), "WINDOW is '1kB', which is out of range"),
-        (RunRequest(window="100MB", path="cern"), "more than its own sysctl"),
-        (RunRequest(seed="0"), "SEED is '0'"),
-        (RunRequest(lab="moon"), "LAB is 'moon'"),
+        (RunRequest(acks="some"), "acks"),
+        (RunRequest(sysctl="kernel.panic=1"), "sysctl"),
+        (RunRequest(sysctl="net.ipv4.tcp_sack"), "sysctl"),
+        (RunRequest(sysctl="net/../kernel/panic=1"), "sysctl"),
+        (RunRequest(window="1kB"), "window"),
+        (RunRequest(window="100MB", path="cern"), ""),
+        (RunRequest(seed="0"), "seed"),
+        (RunRequest(lab="moon"), "lab"),
     ],
 )
-def test_a_word_that_means_nothing_is_refused(run_request: RunRequest, message: str) -> None:
-    with pytest.raises(BadInputError) as caught:
+def test_a_word_that_means_nothing_is_refused(run_request: RunRequest, option: str) -> None:
+    with refused(option):
         run_request.plan()
-    assert message in caught.value.message
-    assert "\n" not in caught.value.message

@@ -26,13 +26,13 @@ from tests.support.plans import network_plan, with_droppers, with_trace
 def test_an_interval_must_be_whole_milliseconds(
     tracing: Plan, interval_s: float, message: str
 ) -> None:
-    with pytest.raises(BadInputError, match=f"TRACE is {message}: it must be whole milliseconds"):
+    with pytest.raises(BadInputError, match=f"trace is '{message}': it must be whole milliseconds"):
         with_trace(tracing, interval_s)
 
 
 def test_an_interval_that_a_flow_may_see_no_tick_of_is_refused() -> None:
     plan = make_plan(LONG, staggered(["reno", "reno"], 5.0), seed=1, clock="virtual")
-    with pytest.raises(BadInputError, match=r"2\.501 s, more than half of the 5 s that a flow"):
+    with pytest.raises(BadInputError, match=r"'2\.501 s': that is more than half of the 5 s"):
         with_trace(plan, 2.501)
     with_trace(plan, 2.5)
 
@@ -45,7 +45,7 @@ def test_a_trace_of_too_many_samples_is_refused() -> None:
 
 def test_a_trace_needs_a_flow_of_the_kernels_tcp_and_says_which_have_none() -> None:
     only = make_plan(LONG, simultaneous(["udt"], 5.0), seed=1, clock="virtual")
-    with pytest.raises(BadInputError, match=r"TRACE: no flow uses the kernel's TCP \(udt\)"):
+    with pytest.raises(BadInputError, match=r"trace: no flow uses the kernel's TCP \(udt\)"):
         with_trace(only, 0.01)
     mixed = with_trace(make_plan(LONG, simultaneous(["udt", "reno"], 5.0), 1, "virtual"), 0.01)
     assert [flow.name for flow in trace.flows(mixed)] == ["flow2"]
@@ -57,9 +57,9 @@ def test_droppers_that_can_have_nothing_to_drop_are_refused(plan: Plan) -> None:
         "at:40s": "flow1 ends after 40 s",
         "at:35s,flow=flow2": "flow2 ends after 35 s",
         "packets:1000000000": "in 40 s the path carries at most some",
-        "every:4e9": "give a smaller number, or a longer REGION",
-        "every:9,flow=flow3": "there is no flow flow3: it must be one of flow1, flow2",
-        "burst:0.5,0.5": "give rarer bursts, or a shorter REGION",
+        "every:4e9": "give a smaller number, or a longer region",
+        "every:9,flow=flow3": "there is no flow flow3; it must be one of flow1, flow2",
+        "burst:0.5,0.5": "give rarer bursts, or a shorter region",
     }.items():
         with pytest.raises(BadInputError, match=complaint):
             with_droppers(plan, parse_droppers(text))

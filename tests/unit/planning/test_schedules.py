@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.base.errors import BadInputError
 from farpath.planning.request import RunRequest
 from farpath.report.repeat import command_of
+from tests.support.refusals import refused
 
 
 def test_flows_that_join_start_the_given_time_apart_and_send_together_for_a_region() -> None:
@@ -25,7 +25,7 @@ def test_flows_that_join_without_a_time_start_a_region_apart_as_ever() -> None:
 
 @pytest.mark.parametrize("text", ["together:3s", "joining:", "joining:0s", "joining:1.5s", "soon"])
 def test_another_schedule_is_refused(text: str) -> None:
-    with pytest.raises(BadInputError, match="SCHEDULE"):
+    with refused("schedule"):
         RunRequest(rtt="20ms", schedule=text).plan()
 
 

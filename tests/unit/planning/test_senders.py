@@ -8,6 +8,7 @@ from farpath.base.errors import BadInputError
 from farpath.planning.path_options import resolve_path
 from farpath.planning.senders import parse_senders
 from farpath.spec.hosts import Sender
+from tests.support.refusals import refused
 
 PATH = resolve_path(rtt="117ms", rate="622Mbit", mtu="9000")
 
@@ -21,25 +22,23 @@ def test_each_word_is_a_sender_and_what_it_leaves_out_is_the_paths() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text",
     [
-        ("", "SENDERS is empty"),
-        ("rtt=50ms", "at least the path's, 117 ms"),
-        ("rtt=1h", "SENDERS: rtt is '1h'"),
-        ("mtu=9001", "SENDERS: mtu is '9001'"),
-        ("mtu=100", "SENDERS: mtu is '100'"),
-        ("172ms", "'172ms' is none of rtt, mtu"),
-        ("rtt=172ms,rtt=180ms", "rtt is given twice"),
-        ("rtt=172ms, mtu=1500", "senders are separated by blanks"),
-        ("rate=10Mbit", "'rate' is none of rtt, mtu"),
-        (" ".join(["rtt=172ms"] * 17), "17 further senders: at most 16"),
+        "",
+        "rtt=50ms",
+        "rtt=1h",
+        "mtu=9001",
+        "mtu=100",
+        "172ms",
+        "rtt=172ms,rtt=180ms",
+        "rtt=172ms, mtu=1500",
+        "rate=10Mbit",
+        " ".join(["rtt=172ms"] * 17),
     ],
 )
-def test_what_is_no_sender_is_refused_in_one_line(text: str, words: str) -> None:
-    with pytest.raises(BadInputError) as caught:
+def test_what_is_no_sender_is_refused_in_one_line(text: str) -> None:
+    with refused("senders"):
         parse_senders(text, PATH)
-    assert words in caught.value.message
-    assert "\n" not in caught.value.message
 
 
 def test_an_mtu_above_the_paths_is_refused_with_the_paths() -> None:

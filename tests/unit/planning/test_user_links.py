@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.base.errors import BadInputError
 from farpath.planning.user_links import with_links
 from farpath.spec.aqm import Aqm
 from farpath.spec.own_network import Cable, OwnNetwork, Shaping
+from tests.support.refusals import refused
 
 #: A dumbbell of bare links but one, whose loss is its file's.
 DUMBBELL = OwnNetwork(
@@ -64,26 +64,24 @@ def test_a_star_gives_links_what_they_have_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("", "give links with options, as in s1-s2:rate=10Mbit,delay=5ms"),
-        ("rate=10Mbit", "'rate=10Mbit' names no link; give s1-s2:rate"),
-        ("r1-r2", "'r1-r2' names no link"),
-        ("r1-r2:", "r1-r2 has no options"),
-        ("r1-x1:loss=1%", "there is no such link; the links are c1-r1, r1-r2, r2-x1"),
-        ("r1-r2:speed=3", "r1-r2 has 'speed=3': give some of rate, delay, jitter, loss, buffer"),
-        ("r1-r2:rate=1Mbit,rate=2Mbit", "r1-r2 has rate twice"),
-        ("r1-r2:rate=fast", "LINK: r1-r2: rate is 'fast'"),
-        ("r1-r2:delay=5", "LINK: r1-r2: delay is '5', a number without a unit"),
-        ("r1-r2:rate=1Mbit,buffer=1MB", "buffer is '1MB': a link's buffer is a number of packets"),
-        ("r1-r2:buffer=10", "LINK: r1-r2: a cable has a queue and no rate"),
-        ("r1-r2:jitter=3ms", "LINK: r1-r2: jitter_ms is 3: it must be at most delay_ms, 0"),
-        ("r1-r2:rate=1Mbit,queue=blue", "LINK: r1-r2: queue: QUEUE is 'blue'"),
-        ("r1-r2:rate=1Mbit,queue=red:limit=9MB", "queue is '9MB': a link's buffer is a number"),
+        "",
+        "rate=10Mbit",
+        "r1-r2",
+        "r1-r2:",
+        "r1-x1:loss=1%",
+        "r1-r2:speed=3",
+        "r1-r2:rate=1Mbit,rate=2Mbit",
+        "r1-r2:rate=fast",
+        "r1-r2:delay=5",
+        "r1-r2:rate=1Mbit,buffer=1MB",
+        "r1-r2:buffer=10",
+        "r1-r2:jitter=3ms",
+        "r1-r2:rate=1Mbit,queue=blue",
+        "r1-r2:rate=1Mbit,queue=red:limit=9MB",
     ],
 )
-def test_what_is_no_link_or_no_option_is_refused(text: str, message: str) -> None:
-    with pytest.raises(BadInputError) as caught:
+def test_what_is_no_link_or_no_option_is_refused(text: str) -> None:
+    with refused("link"):
         with_links(DUMBBELL, text)
-    assert message in caught.value.message
-    assert caught.value.message.startswith("LINK")

@@ -142,7 +142,7 @@ def test_an_unknown_stack_is_refused_with_a_suggestion_and_the_list(wrong: str, 
     with pytest.raises(BadInputError) as caught:
         resolve_stack(wrong)
     message = caught.value.message
-    assert f"STACK is '{wrong}' (did you mean {meant}?)" in message
+    assert f"stack is '{wrong}': there is no such stack (did you mean {meant}?)" in message
     assert f"one of the {len(catalogue())} that 'farpath stacks' lists" in message
     assert len(message) < 300
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.base.errors import BadInputError
 from farpath.planning.request import RunRequest
 from farpath.programs.quic import PATHS_IN_WINDOW
 from farpath.programs.registry import program_of
 from farpath.spec.plan import Plan
 from farpath.spec.stack import QUIC
+from tests.support.refusals import refused
 
 
 def plan_of(stack: str, **options: str) -> Plan:
@@ -42,26 +42,24 @@ def test_memory_has_room_for_the_qlogs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stack", "options", "said"),
+    ("stack", "options", "option"),
     [
-        ("quic_ngtcp2:cc=foo", {}, "it must be reno or cubic or bbr"),
-        ("quic_quinn:cc=reno", {}, "it must be newreno or cubic or bbr"),
-        ("quic_quinn:pacing=1", {}, "has no parameter 'pacing': it has cc, mtu, window, qlog"),
-        ("quic_ngtcp2:cc=bbr,pacing=0", {}, "BBR sends at a rate: leave one of them out"),
-        ("quic_ngtcp2:mtu=2000", {}, "allows 1500"),
-        ("quic_ngtcp2", {"mtu": "1000"}, "needs an MTU of at least 1280 bytes"),
-        ("quic_quinn", {"senders": "rtt=60ms,mtu=1400"}, "give quic_quinn:mtu=1400"),
-        ("quic_quinn", {"era": "2004"}, "ERA is '2004': QUIC is of 2021"),
-        ("quic_quinn", {"lab": "host"}, "use LAB=virtual"),
-        ("quic_quinn", {"bytes": "1MB"}, "its program sends for a time"),
+        ("quic_ngtcp2:cc=foo", {}, "stack"),
+        ("quic_quinn:cc=reno", {}, "stack"),
+        ("quic_quinn:pacing=1", {}, "stack"),
+        ("quic_ngtcp2:cc=bbr,pacing=0", {}, "stack"),
+        ("quic_ngtcp2:mtu=2000", {}, "stack"),
+        ("quic_ngtcp2", {"mtu": "1000"}, "stack"),
+        ("quic_quinn", {"senders": "rtt=60ms,mtu=1400"}, "stack"),
+        ("quic_quinn", {"era": "2004"}, "stack"),
+        ("quic_quinn", {"lab": "host"}, "stack"),
+        ("quic_quinn", {"bytes": "1MB"}, "bytes"),
     ],
 )
 def test_what_quic_cannot_do_is_one_clear_line(
-    stack: str, options: dict[str, str], said: str
+    stack: str, options: dict[str, str], option: str
 ) -> None:
     if "senders" in options:
         stack = f"{stack}+{stack}"
-    with pytest.raises(BadInputError) as error:
+    with refused(option):
         plan_of(stack, **options)
-    assert said in error.value.message
-    assert "\n" not in error.value.message
