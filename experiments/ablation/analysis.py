@@ -273,8 +273,8 @@ def extended(
     there = {_key(each.options): each.run for each in earlier.runs}
     if lost := there.keys() - wanted.keys():
         raise BadInputError(
-            f"{len(lost)} of its runs are none of these {len(wanted)}, which may have regions of "
-            "another length"
+            problem=f"{len(lost)} of its runs are none of these {len(wanted)}",
+            remedy="give the records of runs with regions of one length",
         )
     summaries = there | {_key(options_of(each.run)): run_summary(each.record) for each in done}
     return _ablation_of_summaries(experiment, ((wanted[key], summaries[key]) for key in summaries))
@@ -343,9 +343,9 @@ def read_ablation(file: FilePath) -> Ablation:
         runs = tuple(map(_run_from_dict, data["runs"]))
         ablation = Ablation(str(head["title"]), dict(head["mechanisms"]), runs)
         if unknown := {name for run in runs for name in run.mechanisms} - {*ablation.mechanisms}:
-            raise BadInputError(f"{min(unknown)} is none of its mechanisms")
+            raise BadInputError(problem=f"{min(unknown)} is none of its mechanisms")
         if not runs:
-            raise BadInputError("no runs in it")
+            raise BadInputError(problem="no runs in it")
     except (BadInputError, KeyError, TypeError, ValueError, AttributeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInputError(problem=f"{file}: is damaged ({reason})", remedy=REMEDY) from error

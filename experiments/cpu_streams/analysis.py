@@ -43,7 +43,9 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         cpu_percent, cost = summary.cpu_percent, summary.mhz_per_mbps
         if cpu_percent is None or cost is None or offloads is None:
             lacking = "OFFLOADS" if offloads is None else "CPU time, which the host lab counts"
-            raise BadInputError(f"the run {recorded.run.label} of {EXPERIMENT} has no {lacking}")
+            raise BadInputError(
+                problem=f"the run {recorded.run.label} of {EXPERIMENT} has no {lacking}"
+            )
         streams = len(plan.schedule.flows)
         about = {
             "streams": str(streams),

@@ -75,7 +75,7 @@ class Measure:
         from farpath.base.validation import validated
 
         if unknown := sorted(set(data) - {field.name for field in dataclasses.fields(cls)}):
-            raise BadInputError(f"{unknown[0]} is no field of a measure")
+            raise BadInputError(problem=f"{unknown[0]} is no field of a measure")
         value = math.nan if data.get("value", 0) is None else data.get("value")
         return validated(cls, {**data, "value": value})
 
@@ -118,7 +118,7 @@ def read_measures(file: FilePath) -> tuple[Measure, ...]:
     for number, entry in enumerate(entries, start=1):
         try:
             if not isinstance(entry, dict):
-                raise BadInputError("is no object")
+                raise BadInputError(problem="is no object")
             measures.append(Measure.from_dict(entry))
         except BadInputError as error:
             raise BadInputError(

@@ -365,7 +365,7 @@ def load_runs(directory: FilePath) -> tuple[tuple[RunSummary, ...], tuple[str, .
     runs, problems = summarise_records(records_in(directory))
     if not runs:
         reason = "; ".join(problems) or "give one that 'farpath run' wrote to"
-        raise BadInputError(f"{directory}: holds no record: {reason}")
+        raise BadInputError(file=str(directory), problem="holds no record", remedy=reason)
     return runs, problems
 
 

@@ -35,7 +35,9 @@ def check_names(options: Iterable[str]) -> None:
     known = {option.name for option in options_of(RunRequest)}
     for name in options:
         if name not in known:
-            raise BadInputError(f"there is no option '{name}' of a run: {_instead(name, known)}")
+            raise BadInputError(
+                problem=f"there is no option '{name}' of a run", remedy=_instead(name, known)
+            )
 
 
 def _instead(name: str, known: set[str]) -> str:

@@ -92,7 +92,7 @@ def _parsed(
 
 
 def _refusal(name: object, problem: str, remedy: str) -> BadInputError:
-    return BadInputError(f"{name}: {problem}{f': {remedy}' if remedy else ''}")
+    return BadInputError(file=str(name), problem=problem, remedy=remedy)
 
 
 def _problem(document: object, may_be_infinite: bool) -> str:

@@ -38,7 +38,9 @@ def experiment_module(
         return importlib.import_module(f"{package}.{part}")
     except Exception as error:
         raise BadInputError(
-            f"{file}: cannot be imported ({type(error).__name__}: {error}): mend it or take it away"
+            file=str(file),
+            problem=f"cannot be imported ({type(error).__name__}: {error})",
+            remedy="mend it or take it away",
         ) from error
 
 

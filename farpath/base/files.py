@@ -64,7 +64,8 @@ def user_errors(path: FilePath) -> Iterator[None]:
     """
     if path.parts[:1] == ("-",):
         raise BadInputError(
-            "'-' is no file: results go to stdout without it; give the name of a file or directory"
+            problem="'-' is no file: results go to stdout without it",
+            remedy="give the name of a file or directory",
         )
     try:
         yield
@@ -227,8 +228,11 @@ def require_replaceable(file: FilePath, directory: bool = False) -> None:
     advice = "give the name of a new file" if not directory else "give the name of a new directory"
     if _is_of_a_process(file):
         raise BadInputError(
-            f"{file} cannot be written: it is a stream of a process, and results go to stdout "
-            f"without it; {advice}"
+            problem=(
+                f"{file} cannot be written: it is a stream of a process, and results go "
+                "to stdout without it"
+            ),
+            remedy=advice,
         )
     try:
         mode = file.stat().st_mode

@@ -34,7 +34,7 @@ def validated(model: type[Model], data: object, name: str = "", every_field: boo
     except ValidationError as error:
         problems = [_problem(details) for details in error.errors()]
         message = "; ".join(problems if every_field else problems[:1])
-        raise BadInputError(f"{name}: {message}" if name else message) from error
+        raise BadInputError(file=str(name), problem=message) from error
 
 
 def _problem(details: ErrorDetails) -> str:

@@ -119,7 +119,8 @@ def _require_working_directory() -> None:
         os.getcwd()
     except FileNotFoundError as error:
         raise BadInputError(
-            "the working directory was removed: go to another one with cd, then try again"
+            problem="the working directory was removed",
+            remedy="go to another one with cd, then try again",
         ) from error
 
 

@@ -110,7 +110,9 @@ def find_tool(requested: FilePath | None) -> FilePath:
     try:
         program = read_regular(tool)
     except OSError as error:
-        raise BadInputError(f"{tool}: cannot be read: {error.strerror}") from error
+        raise BadInputError(
+            file=str(tool), problem="cannot be read", remedy=f"{error.strerror}"
+        ) from error
     if not elf.is_x86_64(program) or not elf.interpreter(program):
         raise BadInputError(
             problem=f"{tool}: is no dynamic program for x86-64",
@@ -131,9 +133,12 @@ def find_scripts(folder: FilePath, only: Sequence[str] = ()) -> tuple[str, ...]:
         files = [file for file in files if file.parent == folder]
     if not files:
         raise BadInputError(
-            f"{folder}: there is no script *{SUFFIX} in it or below; give "
-            "tools/testing/selftests/net/packetdrill of a Linux tree, or gtests/net/tcp of "
-            "packetdrill's own"
+            file=str(folder),
+            problem=f"there is no script *{SUFFIX} in it or below",
+            remedy=(
+                "give tools/testing/selftests/net/packetdrill of a Linux tree, or "
+                "gtests/net/tcp of packetdrill's own"
+            ),
         )
     for pattern in only:
         if not any(_matches(file, folder, pattern) for file in files):

@@ -312,7 +312,7 @@ def _judge(running: _RunningGuest, log: FilePath) -> None:
     if event == "done":
         return
     if event == "refused":
-        raise BadInputError(f"{last['what']}; the lab's console is in {log}")
+        raise BadInputError(problem=f"{last['what']}", remedy=f"the lab's console is in {log}")
     cause = last.get("what", f"the guest{where} ended early with status {status}")
     verdict = guest_end(last.get("traceback", cause) if last else tail)
     error = verdict.error if verdict else LabFailedError

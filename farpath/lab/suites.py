@@ -71,7 +71,9 @@ def suite_of(folder: FilePath, further: Sequence[str] = ()) -> ScriptSuite:
         real = _regular(file, root)
         size_bytes += real.stat().st_size
         if size_bytes > MOST_BYTES:
-            raise BadInputError(f"{folder}: has more than {MOST_BYTES >> 20} MiB of files")
+            raise BadInputError(
+                file=str(folder), problem=f"has more than {MOST_BYTES >> 20} MiB of files"
+            )
         files[place] = real
         todo += _named_in(real, file.parent, root)
     return ScriptSuite(root, folder.relative_to(root), files)

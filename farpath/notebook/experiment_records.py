@@ -136,7 +136,9 @@ def experiment_to_show(
         origin, by_plan, measures = f"Your own records, {SHIPPED[which]}", {**shipped, **own}, None
         problems = (*own_problems, *problems)
     elif own_problems and not own:
-        raise BadInputError(f"Your own records: none can be read: {'; '.join(own_problems)}")
+        raise BadInputError(
+            problem="Your own records: none can be read", remedy="; ".join(own_problems)
+        )
     elif which := _set_of(experiment, shipped):
         origin, by_plan = f"The records that farpath ships, {SHIPPED[which]}", shipped
         measures = read_measures(file) if which == WHOLE and file.is_file() else None
@@ -154,7 +156,7 @@ def experiment_to_show(
     runs = experiment.runs(which)
     done, unreadable = _load(runs, by_plan)
     if unreadable and not done:
-        raise BadInputError(f"{origin}: none can be read: {'; '.join(unreadable)}")
+        raise BadInputError(problem=f"{origin}: none can be read", remedy="; ".join(unreadable))
     missing = tuple(run for run in runs if run not in [recorded.run for recorded in done])
     if measures is None:
         measures = measures_of(done, experiments=experiments)

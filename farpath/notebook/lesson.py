@@ -188,7 +188,9 @@ class Lesson:
         for name, value in chosen.items():
             if value not in self._sliders.get(name, ()):
                 sliders = "; ".join(f"{each}: {', '.join(v)}" for each, v in self._sliders.items())
-                raise BadInputError(f"no slider {name} has '{value}': there are {sliders}")
+                raise BadInputError(
+                    problem=f"no slider {name} has '{value}'", remedy=f"there are {sliders}"
+                )
             self._widgets.sliders[name].value = value
         self._widgets.prediction.value = str(prediction)
         before = self._run

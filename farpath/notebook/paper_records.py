@@ -56,9 +56,12 @@ class RecordSelection:
         if not runs:
             of_seed = "" if seed is None else f" with seed {seed}"
             raise BadInputError(
-                f"there is no record of {stack} on path {path}{of_seed}: there are "
-                f"{', '.join(self.campaign.stacks)} on {', '.join(self.campaign.paths)}, seeds "
-                f"{', '.join(map(str, self.seeds))}"
+                problem=f"there is no record of {stack} on path {path}{of_seed}",
+                remedy=(
+                    f"there are {', '.join(self.campaign.stacks)} on "
+                    f"{', '.join(self.campaign.paths)}, seeds "
+                    f"{', '.join(map(str, self.seeds))}"
+                ),
             )
         return runs[0]
 
@@ -156,7 +159,7 @@ def _selection(
     runs, problems = summarise_records(by_name.values())
     if not runs:
         reason = "; ".join(problems) or "give a directory that 'farpath run' wrote to"
-        raise BadInputError(f"{origin}: none can be read: {reason}")
+        raise BadInputError(problem=f"{origin}: none can be read", remedy=reason)
     cpu_runs, cpu_problems = summarise_records(cpu_record_dirs)
     campaign = result_set_of(runs, cpu_runs)
     return RecordSelection(origin, by_name, campaign, (*problems, *unreadable, *cpu_problems))

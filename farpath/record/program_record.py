@@ -249,7 +249,9 @@ def load_program_record(directory: FilePath) -> ProgramRecord:
 
     absent = [one.name for name in TABLES if not (one := table_file(directory, name)).is_file()]
     if absent:
-        raise BadInputError(f"{directory}: lacks {', '.join(absent)}: {ProgramRecord.REMEDY}")
+        raise BadInputError(
+            file=str(directory), problem=f"lacks {', '.join(absent)}", remedy=ProgramRecord.REMEDY
+        )
     record = ProgramRecord(directory, ProgramRecord.read(directory, check_program_description))
     _ = record.tables
     return record

@@ -448,7 +448,9 @@ def write_record(
     """
     directory.mkdir(parents=True, exist_ok=True)
     if any(directory.iterdir()):
-        raise BadInputError(f"{directory}: is not empty: a record needs a fresh directory")
+        raise BadInputError(
+            file=str(directory), problem="is not empty", remedy="a record needs a fresh directory"
+        )
     _compress_raw(raw_dir, directory / RAW_DIR)
     for name in COLUMNS:
         samples.frame(name).to_parquet(table_file(directory, name), index=False)

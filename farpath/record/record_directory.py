@@ -78,7 +78,9 @@ class RecordDirectory:
         file = directory / cls.DESCRIPTION
         data = read_json(file, cls.REMEDY)
         if not isinstance(data, dict) or "format_version" not in data:
-            raise BadInputError(f"{file}: does not describe a record: {cls.REMEDY}")
+            raise BadInputError(
+                file=str(file), problem="does not describe a record", remedy=cls.REMEDY
+            )
         version = data["format_version"]
         if type(version) is not int or not 1 <= version <= cls.FORMAT:
             raise BadInputError(
@@ -89,6 +91,6 @@ class RecordDirectory:
         try:
             check(data)
         except BadInputError as error:
-            raise BadInputError(f"{file}: {error.message}: {cls.REMEDY}") from error
+            raise BadInputError(file=str(file), problem=error.message, remedy=cls.REMEDY) from error
         check_hash(data, file, cls.REMEDY)
         return data

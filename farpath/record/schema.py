@@ -209,7 +209,9 @@ def _plan_errors() -> Iterator[None]:
         ValueError,
     ) as error:
         what = f"{type(error).__name__}: {error}"
-        raise BadInputError(f"plan has a part that is missing or means nothing ({what})") from error
+        raise BadInputError(
+            problem=f"plan has a part that is missing or means nothing ({what})"
+        ) from error
 
 
 def check_program_description(data: Mapping[str, Any]) -> None:
@@ -226,7 +228,7 @@ def check_description(data: Mapping[str, Any]) -> None:
     plan = description.plan
     plan_data = data["plan"]
     if unknown := next(_unknown(plan_data, plan.as_dict(), "plan"), ""):
-        raise BadInputError(f"{unknown} is not a field of a record")
+        raise BadInputError(problem=f"{unknown} is not a field of a record")
     if data["format_version"] > FIRST_FORMAT and not plan.stacks:
         raise BadInputError(
             problem="plan.stacks is empty", remedy="it must hold the stack of each flow"
@@ -237,7 +239,9 @@ def check_description(data: Mapping[str, Any]) -> None:
     for flow in plan.schedule.all_flows:
         entry = counted_as.get(flow.stack)
         if entry and flow.name not in data["readback"].get(entry, {}):
-            raise BadInputError(f"readback.{entry} has no {flow.name}, which must be counted there")
+            raise BadInputError(
+                problem=f"readback.{entry} has no {flow.name}, which must be counted there"
+            )
     if plan.era.name not in era_names():
         raise BadInputError(
             problem=f"plan.era.name is '{plan.era.name}'",

@@ -72,36 +72,39 @@ class Template:
         )
 
 
-def parse_template(text: str, name: str, variable: str, whole: bool = False) -> Template:
+def parse_template(text: str, name: str, whole: bool = False) -> Template:
     """Parse the text of an option; raise BadInputError for a range that is none.
 
-    ``variable``: the option's name in errors. ``whole``: whether its ranges have whole numbers
-    only; a range without a unit between whole numbers has no others either.
+    ``name``: of the option. ``whole``: whether its ranges have whole numbers only; a range without
+    a unit between whole numbers has no others either.
 
-    >>> parse_template("rtt=20..80ms", "senders", "SENDERS").text({"senders": 31.5})
+    >>> parse_template("rtt=20..80ms", "senders").text({"senders": 31.5})
     'rtt=31.5ms'
     """
-    return Template(tuple(_parts(text, name, variable, whole)))
+    return Template(tuple(_parts(text, name, whole)))
 
 
-def _parts(text: str, name: str, variable: str, whole: bool) -> Iterator[str | Range]:
+def _parts(text: str, name: str, whole: bool) -> Iterator[str | Range]:
     end = 0
     for number, match in enumerate(_RANGE.finditer(text), start=1):
         low, low_unit, high, unit = match.groups()
         if low_unit not in ("", unit):
             raise BadInputError(
-                problem=f"{variable} has '{match[0]}'",
+                option=name,
+                given=match[0],
                 remedy="give both ends of a range in one unit, as in 1..20ms",
             )
         if not float(low) < float(high):
             raise BadInputError(
-                f"{variable} has '{match[0]}': a range leads from a number to a greater one, as in "
-                "1..20ms"
+                option=name,
+                given=match[0],
+                remedy="a range leads from a number to a greater one, as in 1..20ms",
             )
         has_digits_only = low.isdigit() and high.isdigit()
         if whole and not has_digits_only:
             raise BadInputError(
-                problem=f"{variable} has '{match[0]}'",
+                option=name,
+                given=match[0],
                 remedy="give a range of whole numbers, as in 0..10s",
             )
         yield text[end : match.start()]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
-from farpath.base.options import options_of
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.request import RunRequest, parse_seed
 from farpath.record.identity import plan_identity
@@ -108,11 +107,10 @@ def _combined(
 
 
 def _check_count(axes: Mapping[str, tuple[str, ...]], seeds: int) -> None:
-    variables = {option.name: option.variable for option in options_of(RunRequest)}
     for name, values in axes.items():
         if not values:
             raise BadInputError(
-                problem=f"{variables[name]} has no value", remedy="give one or several"
+                option=name, problem="it has no value", remedy="give one or several"
             )
     if "seed" in axes:
         raise BadInputError(

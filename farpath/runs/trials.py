@@ -47,7 +47,9 @@ def read_trials(file: FilePath) -> list[dict[str, Any]]:
     try:
         return list(data["trials"])
     except (KeyError, TypeError) as error:
-        raise BadInputError(f"{file}: is damaged: {error}; move it away") from error
+        raise BadInputError(
+            file=str(file), problem=f"is damaged: {error}", remedy="move it away"
+        ) from error
 
 
 def write_trials(file: FilePath, trials: Sequence[Mapping[str, Any]], **about: Any) -> None:

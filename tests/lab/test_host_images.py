@@ -208,7 +208,7 @@ def test_a_docker_save_with_a_damaged_layer_is_refused_and_leaves_nothing(
     with saved.open("r+b") as file:
         file.seek(layer.offset_data + layer.size // 2)
         file.write(b"damaged")
-    with pytest.raises(BadInputError, match=r"^SENDER_IMAGE: skopeo cannot read .*tiny\.tar"):
+    with pytest.raises(BadInputError, match=r"^sender_image: skopeo cannot read .*tiny\.tar"):
         own(plan, str(saved))
     assert [file.name for file in (tmp_path / "cache" / "own").iterdir()] == ["lock"]
 
@@ -217,7 +217,7 @@ def test_an_image_without_iperf3_is_refused_before_any_boot(
     own: Images, plan: Plan, root: FilePath
 ) -> None:
     (root / "usr" / "bin" / "iperf3").unlink()
-    with pytest.raises(BadInputError, match=r"^SENDER_IMAGE: .*tiny has no iperf3 in its PATH"):
+    with pytest.raises(BadInputError, match=r"^sender_image: .*tiny has no iperf3 in its PATH"):
         own(plan, str(root))
 
 

@@ -58,7 +58,7 @@ def claims(experiments: FilePath = EXPERIMENTS) -> tuple[Claim, ...]:
             try:
                 found.append(validated(Claim, entry))
             except BadInputError as error:
-                raise BadInputError(f"{file}: {error.message}") from error
+                raise error.in_file(str(file)) from error
     return tuple(sorted(found, key=lambda claim: _order(claim.id)))
 
 

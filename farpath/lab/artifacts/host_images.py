@@ -22,7 +22,7 @@ from farpath.spec.host_image import SEARCH_PATH, HostImage
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 
-VARIABLE = "SENDER_IMAGE"
+OPTION = "sender_image"
 #: Most symbolic links in the resolution of a name (MAXSYMLINKS in include/linux/namei.h).
 MOST_LINKS = 40
 #: First bytes of a script, and how many bytes of its first line the kernel reads
@@ -53,7 +53,7 @@ def programs_by_host(plan: Plan) -> dict[str, set[str]]:
 
 
 def places_by_host(
-    text: str, programs: Mapping[str, Iterable[str]], option: str = VARIABLE
+    text: str, programs: Mapping[str, Iterable[str]], option: str = OPTION
 ) -> dict[str, str]:
     """Parse a user's text into the path of the image of each host.
 
@@ -67,13 +67,18 @@ def places_by_host(
         host, path = (match[1], match[2]) if match else ("", part)
         if host and host not in programs:
             raise BadInputError(
-                f"{option} is '{text}': there is no host '{host}'; allowed are "
-                f"{', '.join(programs)}, or an image alone for all that send or receive (begin a "
-                "path with ./ if it has a '=')"
+                option=option,
+                given=text,
+                problem=f"there is no host '{host}'",
+                remedy=(
+                    f"allowed are {', '.join(programs)}, or an image alone for all that "
+                    "send or receive (begin a path with ./ if it has a '=')"
+                ),
             )
         if not path or host in named:
             raise BadInputError(
-                problem=f"{option} is '{text}'",
+                option=option,
+                given=text,
                 remedy="give an image, ./mine.tar, or one for each host named, "
                 "receiver=./mine.tar,sender=./other, each once",
             )
@@ -87,7 +92,9 @@ def places_by_host(
         unused.append(default)
     if unused:
         raise BadInputError(
-            problem=f"{option} is '{text}': no host would start a program from {', '.join(unused)}",
+            option=option,
+            given=text,
+            problem=f"no host would start a program from {', '.join(unused)}",
             remedy="leave it out; `stack=oci:` brings its own image to sender and receiver, and so "
             "does QUIC",
         )
@@ -102,7 +109,7 @@ def host_images(text: str, plan: Plan, build: FilePath = BUILD) -> dict[str, Hos
     """
     programs = programs_by_host(plan)
     paths = places_by_host(text, programs)
-    with errors_named(VARIABLE):
+    with errors_named(OPTION):
         images = {path: unpack_image(path, build) for path in dict.fromkeys(paths.values())}
         for host, path in paths.items():
             root = build / "own" / images[path].build / "rootfs"
@@ -114,7 +121,7 @@ def host_images(text: str, plan: Plan, build: FilePath = BUILD) -> dict[str, Hos
 def check_places(text: str, plan: Plan) -> None:
     """Raise BadInputError if a text names no images for hosts of a plan; nothing is unpacked."""
     paths = places_by_host(text, programs_by_host(plan))
-    with errors_named(VARIABLE):
+    with errors_named(OPTION):
         for path in paths.values():
             _require_image(path)
 
@@ -192,16 +199,18 @@ def _check_program(source: str, image: HostImage, root: FilePath, program: str, 
             break
     else:
         raise BadInputError(
-            f"{source} has no {program} in its PATH ({path}), which the {host} runs: "
-            f"{ADVICE[program]}"
+            problem=f"{source} has no {program} in its PATH ({path}), which the {host} runs",
+            remedy=ADVICE[program],
         )
     content = file.read_bytes()
     if not content.startswith((elf.MAGIC, SCRIPT)):
-        raise BadInputError(f"{name} of {source} is no program, neither ELF nor a script with '#!'")
+        raise BadInputError(
+            problem=f"{name} of {source} is no program, neither ELF nor a script with '#!'"
+        )
     if content.startswith(elf.MAGIC) and not elf.is_x86_64(content):
         raise BadInputError(
-            f"{name} of {source} is a program for another processor: the lab runs "
-            f"{'/'.join(oci.PLATFORM)}; {oci.REMEDY}"
+            problem=f"{name} of {source} is a program for another processor",
+            remedy=f"the lab runs {'/'.join(oci.PLATFORM)}; {oci.REMEDY}",
         )
     try:
         needed = _interpreter(content)

@@ -73,11 +73,20 @@ def kernels_by_side(text: str) -> dict[str, str]:
     kernels = dict(pairs)
     if not kernels.keys() <= set(SIDES) or not all(kernels.values()):
         raise BadInputError(
-            f"kernel '{text}': kernels by side are {SENDER}=<kernel>, {RECEIVER}=<kernel>, or both "
-            "with a space between"
+            option="kernel",
+            given=text,
+            remedy=(
+                f"kernels by side are {SENDER}=<kernel>, {RECEIVER}=<kernel>, or both "
+                "with a space between"
+            ),
         )
     if len(kernels) < len(pairs):
-        raise BadInputError(f"kernel '{text}': it names a side twice; name each at most once")
+        raise BadInputError(
+            option="kernel",
+            given=text,
+            problem="it names a side twice",
+            remedy="name each at most once",
+        )
     for kernel in kernels.values():
         kernel_environment(kernel)
     return kernels

@@ -358,7 +358,7 @@ def read_image(path: FilePath) -> Image:
             compressed = stream.read(4).startswith(COMPRESSED)
         if compressed:
             problem = "is compressed: give the plain tar"
-        raise BadInputError(f"{path} {problem}; {REMEDY}") from error
+        raise BadInputError(problem=f"{path} {problem}", remedy=REMEDY) from error
     except OSError as error:
         reason = f"{error.strerror}: {error.filename}"
         raise BadInputError(

@@ -24,7 +24,7 @@ def build_programs(stacks: Iterable[Stack], images: Images) -> None:
     for name, stack in sorted({stack.name: stack for stack in stacks}.items()):
         program = program_of(stack)
         if program.build_script:
-            with errors_named("STACK"):
+            with errors_named("stack"):
                 directory = build_artifact(
                     PROJECT / program.build_script,
                     program.build_argument(stack),

@@ -27,12 +27,14 @@ CONGESTION_SCRIPT = PROJECT / "images" / "udtperf" / "congestion"
 
 
 @contextmanager
-def errors_named(variable: str) -> Iterator[None]:
-    """Prefix the message of errors with the variable that the user gave."""
+def errors_named(option: str) -> Iterator[None]:
+    """Make errors those of the option that the user gave."""
     try:
         yield
+    except BadInputError as error:
+        raise BadInputError(option=option, problem=error.text, detail=error.detail) from error
     except FarpathError as error:
-        raise type(error)(f"{variable}: {error.message}", error.detail) from error
+        raise type(error)(f"`{option}`: {error.text}", error.detail) from error
 
 
 def build_artifact(
@@ -100,9 +102,14 @@ def unpacked(
     if total_bytes > LARGEST_IMAGE_BYTES:
         largest = max(sizes, key=lambda file: sizes[file])
         raise BadInputError(
-            f"{path} holds {total_bytes / 1e9:.1f} GB, the largest is {largest} with "
-            f"{sizes[largest] / 1e9:.1f} GB, holes counted: an image may hold "
-            f"{LARGEST_IMAGE_BYTES / 1e9:g} GB; leave out what its programs do not need"
+            problem=(
+                f"{path} holds {total_bytes / 1e9:.1f} GB, the largest is {largest} "
+                f"with {sizes[largest] / 1e9:.1f} GB, holes counted"
+            ),
+            remedy=(
+                f"an image may hold {LARGEST_IMAGE_BYTES / 1e9:g} GB; leave out what "
+                "its programs do not need"
+            ),
         )
     if total_bytes > LARGE_IMAGE_BYTES:
         tell(f"reading {total_bytes / 1e9:.1f} GB of {path}, for the first time twice")

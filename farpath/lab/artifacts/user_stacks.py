@@ -29,7 +29,7 @@ from farpath.programs.program import TAKEN
 from farpath.programs.udtperf import PROGRAM as UDT
 from farpath.spec.stack import IMAGE, IPERF3, Stack
 
-VARIABLE = "STACK"
+OPTION = "stack"
 IMAGE_MARK = "oci:"
 CONGESTION_END = ".cpp"
 #: Pattern of stack names. TCP_CA_NAME_MAX is 16 with the terminating zero (include/net/tcp.h);
@@ -123,7 +123,7 @@ def _user_module(
     match = re.fullmatch(r"tcp_(.*)\.c", file.name)
     rule = "a module's source is called tcp_<name>.c, <name> as in its struct tcp_congestion_ops"
     name = _checked_name(match[1] if match else "", text, rule)
-    with errors_named(VARIABLE):
+    with errors_named(OPTION):
         directory = build_artifact(MODULES_SCRIPT, str(kernel(build)), str(file))
     module = f"tcp_{name}"
     known = module_parameters(directory / f"{module}.ko")
@@ -166,7 +166,7 @@ def _user_congestion(file: FilePath, text: str, given: Mapping[str, str], build:
             name, of_udt.values(), {key: given[key] for key in given if key in of_udt}
         ),
     }
-    with errors_named(VARIABLE):
+    with errors_named(OPTION):
         directory = build_artifact(CONGESTION_SCRIPT, str(build / "sender"), str(file))
     return Stack(
         label_of(name, parameters),
@@ -188,7 +188,7 @@ def _user_image(image: FilePath, text: str, given: Mapping[str, str], build: Fil
     rule = "an image's directory or tar is called like the stack, mine or mine.tar"
     name = _checked_name(image.name.removesuffix(oci.TAR), text, rule)
     parameters = _program_parameters(name, given)
-    with errors_named(VARIABLE):
+    with errors_named(OPTION):
         description = oci.read_image(image)
         oci.check_command(image, description)
         directory = unpacked(image, description)

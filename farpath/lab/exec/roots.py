@@ -105,8 +105,8 @@ def _images(
     if text is None:
         return {}
     programs = {host: [command[0] for command in of_host] for host, of_host in commands.items()}
-    paths = places_by_host(text, programs, "--image")
-    with errors_named("--image"):
+    paths = places_by_host(text, programs, "image")
+    with errors_named("image"):
         unpacked = {path: unpack_image(path, build) for path in dict.fromkeys(paths.values())}
     return {host: unpacked[path] for host, path in paths.items()}
 

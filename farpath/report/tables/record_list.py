@@ -61,7 +61,7 @@ def list_records(directory: FilePath) -> RecordList:
     programs = _loaded(load_program_record, program_records_in(directory), problems)
     if not records and not programs:
         reason = "; ".join(problems) or "give one that 'farpath run' wrote to"
-        raise BadInputError(f"{directory}: holds no record: {reason}")
+        raise BadInputError(file=str(directory), problem="holds no record", remedy=reason)
     return RecordList(
         records_table(records, directory), programs_table(programs, directory), tuple(problems)
     )

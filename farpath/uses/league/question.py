@@ -40,7 +40,9 @@ def plan_league(
     for stack in stacks:
         if len(parse_stacks(stack)) != 1:
             raise BadInputError(
-                f"STACK has '{stack}': in a league each is one flow, and meets each of the others"
+                option="stack",
+                given=stack,
+                remedy="in a league each is one flow, and meets each of the others",
             )
     pairs = tuple(map(_BESIDE.join, itertools.combinations_with_replacement(stacks, 2)))
     return League(tuple(stacks), product_set(base, {**axes, STACK: pairs}, seeds))

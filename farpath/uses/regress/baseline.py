@@ -165,7 +165,7 @@ def baseline_file(release: str, level: int, folder: FilePath = BASELINES) -> Fil
     """Return the file for a kernel release (7.2.12-farpath) and processor level."""
     match = _RELEASE.match(release)
     if match is None:
-        raise BadInputError(f"the kernel calls itself '{release}', which is no release")
+        raise BadInputError(problem=f"the kernel calls itself '{release}', which is no release")
     return folder / f"linux-{match[0]}-x86-64-v{level}.toml"
 
 

@@ -73,7 +73,7 @@ def bisect(
         )
     require_directory(out)
     linux = Tree(tree)
-    good_commit, bad_commit = linux.commit(good, "--good"), linux.commit(bad, "--bad")
+    good_commit, bad_commit = linux.commit(good, "good"), linux.commit(bad, "bad")
     result = search(
         linux, good_commit, bad_commit, found[0], by, seeds, out / "records",
         available_cores(), lambda line: LOG.info(f"bisect: {line}"),

@@ -117,7 +117,9 @@ class Tree:
         done = self._call(*words)
         if done.returncode and _NOT_TOLD_APART not in done.stdout:
             said = (done.stderr.strip() or done.stdout.strip()).replace("\n", " ")
-            raise BadInputError(f"git {words[0]} failed in {self.directory}: {said}")
+            raise BadInputError(
+                problem=f"git {words[0]} failed in {self.directory}", remedy=f"{said}"
+            )
         return done.stdout
 
     def commit(self, name: str, option: str) -> str:
@@ -126,7 +128,9 @@ class Tree:
             "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
         )
         if text is None:
-            raise BadInputError(f"{option} is '{name}': {self.directory} has no such commit")
+            raise BadInputError(
+                option=option, given=name, problem=f"{self.directory} has no such commit"
+            )
         return text.strip()
 
     def head(self) -> str:
@@ -255,7 +259,7 @@ def bisect(
         _, bad_result = search.end(bad)
         if bad_result.fingerprint == good_result.fingerprint:
             raise BadInputError(
-                f"{trial.name}: the packets are the same on {good[:12]} and on {bad[:12]}"
+                problem=(f"{trial.name}: the packets are the same on {good[:12]} and on {bad[:12]}")
             )
         before = _baseline([good_result, *search.run(good_kernel, range(2, seeds + 1))])
         steps = [

@@ -157,7 +157,9 @@ def _groups_of(stack: str) -> set[str]:
     if entry is None:
         near = difflib.get_close_matches(stack, catalogue(), 1)
         raise BadInputError(
-            f"STACKS is '{stack}': 'farpath stacks' has none of that name"
-            + (f"; did you mean {near[0]}?" if near else "")
+            option="stacks",
+            given=stack,
+            problem="'farpath stacks' has none of that name",
+            remedy=f"did you mean {near[0]}?" if near else "",
         )
     return {TCP if programs()[entry.program].is_tcp else UDT}

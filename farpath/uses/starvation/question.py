@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.base.options import options_of
 from farpath.mechanisms.quantities import MOMENT_S
 from farpath.planning.request import RunRequest, check_lab, parse_seed
 from farpath.planning.stack_texts import parse_stacks
@@ -171,10 +170,9 @@ def plan_starvation(
     options without a range, for ends of ranges that make no run, and as
     ``parse_template``.
     """
-    variables = {option.name: option.variable for option in options_of(RunRequest)}
-    found = {name: parse_template(text, name, variables[name]) for name, text in options.items()}
+    found = {name: parse_template(text, name) for name, text in options.items()}
     templates = {name: each for name, each in found.items() if each.ranges}
-    templates[START] = parse_template(start, START, "START", whole=True)
+    templates[START] = parse_template(start, START, whole=True)
     if not any(each.ranges for each in templates.values()):
         raise BadInputError(
             problem="no option has a range",
@@ -196,8 +194,12 @@ def _pairs(stacks: Sequence[str]) -> list[tuple[str, str]]:
     for stack in stacks:
         if len(parse_stacks(stack)) != 1:
             raise BadInputError(
-                f"STACK has '{stack}': give stacks of one flow, separated by commas; each pair of "
-                "them is searched, or one beside itself"
+                option="stack",
+                given=stack,
+                remedy=(
+                    "give stacks of one flow, separated by commas; each pair of them is "
+                    "searched, or one beside itself"
+                ),
             )
     if len(stacks) == 1:
         return [(stacks[0], stacks[0])]

@@ -34,7 +34,7 @@ def test_none_is_the_option_s_default_and_a_path_is_its_text() -> None:
         ({"bw": "1G"}, "there is no option 'bw' of a run: write rate=100Mbit"),
         ({"stak": "bbr"}, "there is no option 'stak' of a run: did you mean stack?"),
         ({"xyz": 1}, "there is no option 'xyz' of a run: the options are acks, background"),
-        ({"rtt": 50}, "rtt is '50', a number without a unit: write, for example, 164ms"),
+        ({"rtt": 50}, "rtt is '50': a number without a unit; write, for example, 164ms"),
         ({"stack": ["cubic", "bbr"]}, "stack is ['cubic', 'bbr']: it must be a text"),
         ({"loss": True}, "loss is True: it must be a text"),
         ({"path": "mars"}, "path is 'mars'"),

@@ -64,7 +64,7 @@ def test_a_text_names_an_image_for_all_that_send_or_receive_or_for_one_host(
 def test_a_text_that_is_malformed_or_of_no_use_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(BadInputError, match=complaint) as caught:
         places_by_host(text, PROGRAMS)
-    assert caught.value.message.startswith(f"SENDER_IMAGE is '{text}': ")
+    assert caught.value.message.startswith(f"sender_image is '{text}': ")
     assert "\n" not in caught.value.message
 
 
@@ -225,7 +225,7 @@ def test_an_image_whose_program_cannot_start_is_refused_before_any_boot(
     files, complaint = BAD_PROGRAMS[what]
     with pytest.raises(BadInputError, match=complaint) as caught:
         images_of(image(**files), tmp_path)
-    assert caught.value.message.startswith("SENDER_IMAGE: ")
+    assert caught.value.message.startswith("sender_image: ")
     assert "\n" not in caught.value.message
 
 
@@ -255,7 +255,7 @@ def test_an_image_that_cannot_be_read_is_said_of_the_variable(
 ) -> None:
     file = docker_tar(tmp_path / "mine.tar", {**AMD64, "config": {}})
     file.write_bytes(file.read_bytes()[:700])
-    with pytest.raises(BadInputError, match=r"^SENDER_IMAGE: .*mine.tar is neither"):
+    with pytest.raises(BadInputError, match=r"^sender_image: .*mine.tar is neither"):
         images_of(file, tmp_path)
     assert not cache.exists()
 

@@ -207,7 +207,7 @@ def test_a_build_that_fails_is_its_last_line_with_the_rest_below(
     with pytest.raises(error) as caught:
         user_stacks.user_stack(str(source), tmp_path / "build")
     assert (caught.value.message, caught.value.detail) == (
-        "STACK: it fails",
+        "stack: it fails",
         "tcp_mine.c:1: error",
     )
     assert not (tmp_path / "build").exists()
@@ -297,5 +297,5 @@ def test_a_project_that_cannot_be_written_is_named(module: FilePath, tmp_path: F
 
 
 def test_what_is_wrong_with_an_image_is_said_of_the_stack(layout: Layout) -> None:
-    with pytest.raises(BadInputError, match=f"^STACK: {layout.place} is no whole image"):
+    with pytest.raises(BadInputError, match=f"^stack: {layout.place} is no whole image"):
         user_stacks.user_stack(f"oci:{layout.place}")

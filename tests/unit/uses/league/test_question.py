@@ -24,7 +24,7 @@ def test_every_stack_meets_every_other_one_and_itself_once_for_each_seed_and_rtt
     ("stacks", "complaint"),
     [
         (("reno",), "stack is 'reno': a league needs two stacks or more"),
-        (("reno", "2xcubic"), "STACK has '2xcubic': in a league each is one flow"),
+        (("reno", "2xcubic"), "stack is '2xcubic': in a league each is one flow"),
         (("reno", "reno"), "are the same run"),
         (("reno", "nosuch"), "nosuch"),
     ],

@@ -70,8 +70,8 @@ def test_a_bisection_that_is_under_way_is_left_alone(tree: FilePath) -> None:
 
 
 def test_a_commit_that_a_tree_lacks_is_refused_by_its_option(tree: FilePath) -> None:
-    with pytest.raises(BadInputError, match=r"--good is 'v7\.1': .* has no such commit"):
-        Tree(tree).commit("v7.1", "--good")
+    with pytest.raises(BadInputError, match=r"good is 'v7\.1': .* has no such commit"):
+        Tree(tree).commit("v7.1", "good")
 
 
 def test_the_tree_has_its_branch_again_when_an_error_ends_the_bisection(tree: FilePath) -> None:
