@@ -60,7 +60,7 @@ def test_an_error_in_a_notebook_is_one_line_that_names_arguments() -> None:
         ({"seeds": 0}, "--seeds is '0': it must be a whole number from 1"),
         ({"seed": [1, 2]}, "seed has several values: a sweep takes"),
         ({"loss": [0, "0.0"]}, "'loss=0, seed 1' and 'loss=0.0, seed 1' are the same run"),
-        ({"rtt": []}, "rtt has no value"),
+        ({"rtt": []}, "rtt: it has no value"),
         ({"loss": list(range(1, 6000))}, "the sweep has 5,999 runs: at most 5,000"),
         ({"rtt": ["20ms", "x"]}, "rtt is 'x'"),
     ],

@@ -201,7 +201,7 @@ def test_bad_input_is_refused_in_a_line_that_names_the_option(
     options: dict[str, str], option: str
 ) -> None:
     with refused(option):
-        RunRequest(**options).plan()
+        RunRequest(**{**SHORT, **options}).plan()
 
 
 def test_programs_take_no_path_that_changes() -> None:

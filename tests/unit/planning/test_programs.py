@@ -161,7 +161,7 @@ def test_programs_survive_json_and_those_of_older_records_are_read() -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", "'open"])
 def test_a_command_without_words_or_with_an_open_quote_is_refused(text: str) -> None:
-    with pytest.raises(BadInputError, match="--server"):
+    with refused("server", text):
         parse_command(text, "server")
 
 

@@ -58,7 +58,7 @@ def test_a_text_names_an_image_for_all_that_send_or_receive_or_for_one_host(
         ("recevier=./a", "no host 'recevier'; allowed are sender, receiver, pinger"),
         ("all=./a", "no host 'all'"),
         ("a=b.tar", "begin a path with ./ if it has a '='"),
-        ("./a,sender=./b,receiver=./b", "no host would start a program from ./a: leave it out"),
+        ("./a,sender=./b,receiver=./b", "no host would start a program from ./a; leave it out"),
     ],
 )
 def test_a_text_that_is_malformed_or_of_no_use_is_refused(text: str, complaint: str) -> None:

@@ -137,8 +137,8 @@ def test_a_module_is_a_stack_of_the_name_and_the_parameters_given(
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ("gian=3", r"no parameter 'gian' \(did you mean gain\?\): it has gain, fast"),
-        ("gain=x", r"gain of mine is 'x': it must be -2147483648 to 2147483647"),
+        ("gian=3", r"no parameter 'gian' \(did you mean gain\?\); it has gain, fast"),
+        ("gain=x", r"gain of mine is 'x'; it must be -2147483648 to 2147483647"),
         ("gain=2147483648", "it must be -2147483648 to 2147483647"),
         ("fast=2", "it must be 0 or 1"),
         ("word=3", "word of mine is of type charp"),

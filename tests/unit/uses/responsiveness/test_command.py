@@ -10,7 +10,7 @@ from tests.support.command_line import Farpath
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "--rtt is missing"),
+        ([], "--rtt: it is missing"),
         (["--rtt=10ms", "--direction=left"], "--direction is 'left': it must be one of down, up"),
         (["--rtt=10ms", "--interval=5"], "--interval is '5': a number without a unit"),
         (["--rtt=10ms", "--interval=0.1s"], "--interval is '0.1s': out of range"),
