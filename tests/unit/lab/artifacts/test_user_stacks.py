@@ -184,7 +184,7 @@ def test_a_congestion_control_for_udt_runs_in_udtperf_with_its_parameters_and_ud
         ("clock=live", "'clock' cannot be a parameter of mine"),
         ("Gain=3", "'Gain' cannot be a parameter of mine"),
         ("gain=$(x)", "a value has at most 64 letters"),
-        ("fc=1", "fc of mine is '1': it must be 32 to 1000000"),
+        ("fc=1", "fc of mine is '1'; it must be 32 to 1000000"),
     ],
 )
 def test_a_parameter_that_udtperf_cannot_pass_on_is_refused(
