@@ -186,7 +186,7 @@ def test_make_names_its_variables_and_where_the_list_of_them_is(
 def test_an_option_is_named_and_nouns_and_what_was_given_stay(farpath: Farpath) -> None:
     assert farpath("run", "--rtt=RATE").err.startswith("farpath: --rtt is 'RATE': ")
     both = farpath("run", "--path=cern", "--rtt=50ms").err
-    assert "or RTT with --rate, --buffer and --loss for your own path" in both
+    assert "or --rtt with --rate, --buffer and --loss for your own path" in both
     assert "--ip=6" in farpath("run", "--ip=6", "--stack=udt").err
 
 
@@ -515,7 +515,7 @@ def test_a_place_for_records_that_is_not_utf_8_is_refused_before_anything_runs(
         (["run", "--buffer=1GB", "--rtt=20s"], "between 0.01 ms and 10 s"),
         (["run", "--buffer=2000"], "between 3 kB and 1 GiB"),
         (["run", "--loss=5"], "out of range (did you mean 5%?)"),
-        (["run", "--stack=bbr2"], "--stack is 'bbr2' (did you mean bbr?): it must be one of the "),
+        (["run", "--stack=bbr2"], "--stack is 'bbr2': there is no such stack (did you mean bbr?); it must be one of the "),
         (["tables", "mine"], "write --records=mine"),
         (["figures", "mine"], "No such command 'figures'; write farpath site --figures"),
         (["summary"], "No such command 'summary'; write farpath tables --format=summary"),

@@ -46,7 +46,7 @@ def test_another_root_sees_only_the_shared_directory(tmp_path: FilePath) -> None
         ({"root": "moon"}, "root is 'moon'"),
         ({"share": FilePath("/nowhere")}, "share is '/nowhere'"),
         ({"variables": ["farpath-unset"]}, "env is 'farpath-unset'"),
-        ({"image": "moon=./mine.tar"}, "--image is 'moon=./mine.tar'"),
+        ({"image": "moon=./mine.tar"}, "image is 'moon=./mine.tar'"),
         ({"commands": {CLIENT_HOST: [("farpath-none",)], SERVER_HOST: []}}, "in PATH"),
         ({"commands": {CLIENT_HOST: [("./none",)], SERVER_HOST: []}}, "'./none' is no program"),
     ],
