@@ -193,7 +193,7 @@ def test_flows_without_a_topology_of_ones_own_are_refused() -> None:
         RunRequest(flows="h1>h2:reno").plan()
     with pytest.raises(BadInputError, match="only 'farpath run' and 'farpath draw' take"):
         RunRequest(topology="./mine.py", flows="h1>h2:reno").plan()
-    with pytest.raises(BadInputError, match=r"TOPOLOGY is 'own': it must be one of"):
+    with pytest.raises(BadInputError, match=r"topology is 'own': it must be one of"):
         parse_topology("own")
 
 
