@@ -62,7 +62,7 @@ def _check_options(plan: Plan) -> None:
         if is_given:
             raise BadInputError(
                 option=option,
-                problem="it is for the topologies of farpath, and `topology` is of your own",
+                problem="a topology of your own does not take it, and `topology` is one",
                 remedy="leave one of them out",
             )
     both = {flow.sender for flow in plan.schedule.flows} & set(plan.receivers)
@@ -70,7 +70,7 @@ def _check_options(plan: Plan) -> None:
         raise BadInputError(
             option="source" if plan.source else "sink",
             problem=(
-                f"a disk is read or written here, and of `flows` {sorted(both)[0]} would do both"
+                f"a disk is read or written here, and by `flows` {sorted(both)[0]} would do both"
             ),
             remedy="leave one of them out",
         )
