@@ -25,6 +25,17 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     context.close()
 
 
+def await_kernel(page: Page, notebook: str) -> None:
+    """Wait until the page is connected to a notebook's kernel: what is run before does nothing."""
+    page.wait_for_function(
+        """async notebook => (await (await fetch('/api/sessions')).json()).some(session =>
+            session.path.endsWith(notebook)
+            && session.kernel.connections > 0 && session.kernel.execution_state === 'idle')""",
+        arg=notebook,
+        polling=500,
+    )
+
+
 def run_with(lesson: Locator, prediction: str) -> None:
     """Predict, and press Run."""
     lesson.locator("input[placeholder='a number in ms']").fill(prediction)
@@ -40,8 +51,8 @@ def test_the_index_opens_first_and_a_slider_moves_to_another_run(page: Page, clo
     page.locator("h1:has-text('Start here')").wait_for()
     page.locator("a:has-text('01 Slow start')").click()
     notebook = page.locator(".jp-NotebookPanel:has(h1:has-text('Slow start'))")
+    await_kernel(page, "01-slow-start.ipynb")
     notebook.locator(".jp-CodeCell").first.click()
-    notebook.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").wait_for()
     page.keyboard.press("Shift+Enter")
 
     lesson = notebook.locator(".jp-OutputArea").first
