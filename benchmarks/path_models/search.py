@@ -22,7 +22,7 @@ from farpath.analysis.results import RunSummary
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
-from farpath.mechanisms.era import era_by_text
+from farpath.mechanisms.era.mechanism import era_by_text
 from farpath.metrics.run import Summary
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan

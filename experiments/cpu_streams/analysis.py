@@ -8,7 +8,7 @@ from farpath.analysis.claims.rules import Criteria, MissingRunsError, matching, 
 from farpath.analysis.claims.verdict import Condition
 from farpath.analysis.measures import Measure, RecordedRun, select_measures
 from farpath.base.errors import BadInputError
-from farpath.mechanisms.offloads import ALL, NONE, offloads_text
+from farpath.mechanisms.offloads.mechanism import ALL, NONE, offloads_text
 from farpath.metrics.run import summarise
 
 EXPERIMENT = "cpu-streams"

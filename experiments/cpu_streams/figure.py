@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from farpath.analysis.measures import Measure, RecordedRun, select_measures
-from farpath.mechanisms.offloads import ALL, NONE
+from farpath.mechanisms.offloads.mechanism import ALL, NONE
 from farpath.report.figures.marks import style_of
 from farpath.report.figures.style import FULL_IN, RULE, print_style
 

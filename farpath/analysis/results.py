@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import write_text
-from farpath.mechanisms.era import era_text
+from farpath.mechanisms.era.mechanism import era_text
 from farpath.metrics.link import summarise_record
 from farpath.metrics.run import Summary
 from farpath.record.record import Record, load_record, records_in

@@ -13,7 +13,7 @@ import typer
 from farpath.base.options import Option, options_of
 from farpath.cli.completion import completion
 from farpath.cli.shared_options import AsJson
-from farpath.mechanisms.era import era_names, features, title_of
+from farpath.mechanisms.era.mechanism import era_names, features, title_of
 from farpath.planning.path_files import named_paths, path_by_name
 from farpath.planning.request import RunRequest
 from farpath.programs.catalog import catalogue, entry_by_name

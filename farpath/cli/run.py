@@ -211,7 +211,7 @@ def _print_stacks(plan: Plan, whole: bool) -> None:
 
     ``whole``: also the source of each stack.
     """
-    from farpath.mechanisms.era import era_text, title_of
+    from farpath.mechanisms.era.mechanism import era_text, title_of
     from farpath.programs.catalog import catalogue
 
     for stack in plan.stacks:

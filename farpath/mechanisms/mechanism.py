@@ -1,7 +1,7 @@
 """Mechanism: one thing that a run can have besides flows over a path, with all of its host side.
 
-A folder of ``farpath/mechanisms`` holds one as ``MECHANISM``, which states only the parts that it
-has. Its part in the lab is in ``farpath.guest``.
+``mechanism.py`` of a folder of ``farpath/mechanisms`` holds one as ``MECHANISM``, which states only
+the parts that it has. Its part in the lab is in ``farpath.guest``.
 """
 
 from __future__ import annotations

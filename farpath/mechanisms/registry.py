@@ -1,4 +1,4 @@
-"""Registry: all mechanisms, found as folders of ``farpath/mechanisms``.
+"""Registry: all mechanisms, found as ``mechanism.py`` of folders of ``farpath/mechanisms``.
 
 Further folders can hold some too: add their directory to ``farpath.mechanisms.__path__`` before
 any other part of farpath is imported, since the options of a run are made of the mechanisms found.
@@ -22,7 +22,9 @@ def mechanisms() -> tuple[Mechanism, ...]:
     """Return all mechanisms in their order."""
     folders = pkgutil.iter_modules(farpath.mechanisms.__path__, f"{farpath.mechanisms.__name__}.")
     found: list[Mechanism] = [
-        importlib.import_module(folder.name).MECHANISM for folder in folders if folder.ispkg
+        importlib.import_module(f"{folder.name}.mechanism").MECHANISM
+        for folder in folders
+        if folder.ispkg
     ]
     return tuple(sorted(found, key=lambda mechanism: mechanism.order))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from farpath.mechanisms.era import MOST_JITTER_MS
+from farpath.mechanisms.era.mechanism import MOST_JITTER_MS
 from farpath.spec.drop_counts import draws_numbers
 from farpath.spec.path import ETHERNET_HEADER_BYTES, Path
 from farpath.spec.plan import Plan

@@ -15,7 +15,7 @@ from typing import Any
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.instances import instance_of
-from farpath.mechanisms.queue import parse_queue
+from farpath.mechanisms.queue.mechanism import parse_queue
 from farpath.planning.end_host_sysctls import why_without_effect
 from farpath.spec.path import ETHERNET_HEADER_BYTES, LOSS_RANGE, RTT_MS_RANGE, Path
 

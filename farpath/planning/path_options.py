@@ -18,7 +18,7 @@ from farpath.mechanisms.quantities import LEAST_BUFFER_FRAMES, default_buffer_by
 from farpath.mechanisms.registry import mechanisms
 from farpath.planning.end_host_sysctls import check_setting
 from farpath.planning.path_files import SYSCTL_TEXT, path_by_name, rtts_ms
-from farpath.programs.udtperf import LARGEST_BUFFER_BYTES
+from farpath.programs.udtperf.program import LARGEST_BUFFER_BYTES
 from farpath.spec.deliveries import mean_rate_bps
 from farpath.spec.path import BUFFER_BYTES_RANGE, ETHERNET_HEADER_BYTES, WINDOW_BYTES_RANGE, Path
 

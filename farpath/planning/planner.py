@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from farpath.base.errors import BadInputError
-from farpath.mechanisms.era import era_by_text
+from farpath.mechanisms.era.mechanism import era_by_text
 from farpath.mechanisms.registry import apply_options
 from farpath.planning.memory import memory_bytes
 from farpath.planning.network import NetworkOptions

@@ -10,7 +10,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError
 from farpath.mechanisms import quantities
-from farpath.mechanisms.queue import parse_queue
+from farpath.mechanisms.queue.mechanism import parse_queue
 from farpath.spec.own_network import BUFFER_PACKETS_RANGE, Cable, OwnNetwork, Shaping
 
 EXAMPLE = "s1-s2:rate=10Mbit,delay=5ms"

@@ -14,7 +14,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, on_one_line
 from farpath.mechanisms import quantities
-from farpath.mechanisms.queue import parse_queue
+from farpath.mechanisms.queue.mechanism import parse_queue
 from farpath.planning.user_links import DEFAULT_BUFFER_PACKETS
 from farpath.spec.aqm import Aqm
 from farpath.spec.own_network import BUFFER_PACKETS_RANGE, Cable, OwnNetwork, Shaping

@@ -1,8 +1,8 @@
 """Program: what a flow runs, with all that farpath asks of it.
 
-A program is a folder of ``farpath/programs`` that holds ``PROGRAM``, an object of a class of
-its own below ``Program``, and ``stacks.toml`` with the stacks that it runs. Mechanisms ask for its
-abilities, and never for its name.
+A program is a folder of ``farpath/programs``. Its ``program.py`` holds ``PROGRAM``, an object of a
+class of its own below ``Program``, and its ``stacks.toml`` the stacks that it runs. Mechanisms ask
+for its abilities, and never for its name.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ class Program:
     @cached_property
     def stacks(self) -> Mapping[str, CatalogEntry]:
         """The stacks of the catalogue that it runs, by name."""
-        return read_entries(type(self).__module__, self.name, next(iter(self.kinds)))
+        return read_entries(
+            type(self).__module__.rpartition(".")[0], self.name, next(iter(self.kinds))
+        )
 
     @property
     def is_tcp(self) -> bool:

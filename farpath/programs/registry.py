@@ -24,7 +24,7 @@ def programs() -> Mapping[str, Program]:
 def _programs(places: tuple[str, ...]) -> Mapping[str, Program]:
     modules = [module.name for module in pkgutil.iter_modules(places) if module.ispkg]
     found: list[Program] = [
-        import_module(f"{package.__name__}.{name}").PROGRAM for name in sorted(modules)
+        import_module(f"{package.__name__}.{name}.program").PROGRAM for name in sorted(modules)
     ]
     return {program.name: program for program in sorted(found, key=lambda one: one.rank)}
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
-from farpath.mechanisms.era import era_names
+from farpath.mechanisms.era.mechanism import era_names
 from farpath.planning.rules import check_plan
 from farpath.programs.registry import program_of
 from farpath.record.identity import FIRST_RESULTS_VERSION

@@ -14,7 +14,7 @@ from farpath.base.project import BUILD
 from farpath.lab.artifacts import images
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.run import run
-from farpath.mechanisms.era import era_by_text
+from farpath.mechanisms.era.mechanism import era_by_text
 from farpath.planning.planner import make_plan
 from farpath.record.record import Record, load_record
 from farpath.spec import schedule

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.mechanisms.dropper import parse_droppers
+from farpath.mechanisms.dropper.mechanism import parse_droppers
 from farpath.planning.path_options import resolve_path
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record

@@ -12,7 +12,7 @@ from farpath.base.project import PROJECT
 from farpath.lab import process, uml
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.programs.catalog import catalogue
-from farpath.programs.iperf3 import OURS
+from farpath.programs.iperf3.program import OURS
 from farpath.spec.plan import Plan
 
 from .conftest import together

@@ -8,7 +8,7 @@ import pytest
 
 from farpath.metrics.flow import flow_samples, payload_bytes
 from farpath.programs.catalog import catalogue
-from farpath.programs.iperf3 import MAINLINE, OURS
+from farpath.programs.iperf3.program import MAINLINE, OURS
 from tests.support.paths import LONG, SHORT
 
 from .conftest import RunPlan, single_flow, together

@@ -26,7 +26,7 @@ from farpath.lab.artifacts.scripts import (
 from farpath.programs.catalog import catalogue, split_text
 from farpath.programs.entry import Parameter, checked_parameters, label_of
 from farpath.programs.program import TAKEN
-from farpath.programs.udtperf import PROGRAM as UDT
+from farpath.programs.udtperf.program import PROGRAM as UDT
 from farpath.spec.stack import IMAGE, IPERF3, Stack
 
 OPTION = "stack"

@@ -10,7 +10,7 @@ from farpath.base.units import NUMBERS, Quantity
 from farpath.base.words import parse_words
 from farpath.mechanisms import quantities
 from farpath.programs.catalog import catalogue, entry_by_name
-from farpath.programs.iperf3 import MAINLINE
+from farpath.programs.iperf3.program import MAINLINE
 from farpath.spec.background import PART_RANGE, RATE_BPS_RANGE, Background
 from farpath.spec.path import Path
 from farpath.spec.short_flows import (

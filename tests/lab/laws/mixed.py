@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from farpath.mechanisms.era import era_by_text
+from farpath.mechanisms.era.mechanism import era_by_text
 from farpath.planning.planner import make_plan
 from farpath.record.record import Record
 from farpath.spec.path import Path

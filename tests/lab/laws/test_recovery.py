@@ -7,7 +7,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from farpath.mechanisms.dropper import parse_droppers
+from farpath.mechanisms.dropper.mechanism import parse_droppers
 from farpath.planning.path_options import resolve_path
 from farpath.spec.plan import Plan
 from tests.support.plans import with_droppers, with_trace

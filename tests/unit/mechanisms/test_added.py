@@ -132,7 +132,8 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the parts of farpath say of the mechanism."""
     folder, raw_dir = tmp_path_factory.mktemp("mechanisms"), tmp_path_factory.mktemp("raw")
     (folder / "keepalive").mkdir()
-    (folder / "keepalive" / "__init__.py").write_text(CODE)
+    (folder / "keepalive" / "__init__.py").touch()
+    (folder / "keepalive" / "mechanism.py").write_text(CODE)
     command = [sys.executable, "-c", SCRIPT, str(folder), str(raw_dir)]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr

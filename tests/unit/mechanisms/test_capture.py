@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from farpath.mechanisms.capture import parse_captures
+from farpath.mechanisms.capture.mechanism import parse_captures
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.capture import Capture

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import CheckFailedError
-from farpath.mechanisms.disk import check_disks, disk_text, parse_disk
+from farpath.mechanisms.disk.mechanism import check_disks, disk_text, parse_disk
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.disk import Disk

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.mechanisms.dropper import check_droppers, parse_droppers
+from farpath.mechanisms.dropper.mechanism import check_droppers, parse_droppers
 from farpath.spec.plan import Plan
 from tests.support.plans import with_droppers
 

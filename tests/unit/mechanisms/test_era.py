@@ -6,7 +6,7 @@ import pytest
 
 from farpath.base.project import PROJECT
 from farpath.cli.listing import all_eras, eras_markdown
-from farpath.mechanisms.era import era_by_text, era_text, features
+from farpath.mechanisms.era.mechanism import era_by_text, era_text, features
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.planning.request import RunRequest

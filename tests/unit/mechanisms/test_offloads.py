@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from farpath.mechanisms.offloads import offloads_text, parse_offloads
+from farpath.mechanisms.offloads.mechanism import offloads_text, parse_offloads
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.offloads import MOST_SEGMENTS, ONE_SEGMENT, segments_at_once, wanted_features

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.mechanisms.queue import parse_queue
+from farpath.mechanisms.queue.mechanism import parse_queue
 from farpath.planning.path_files import load_path, named_paths
 from farpath.planning.plan_warnings import plan_warnings
 from farpath.planning.request import RunRequest

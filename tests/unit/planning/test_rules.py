@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.mechanisms.dropper import parse_droppers
+from farpath.mechanisms.dropper.mechanism import parse_droppers
 from farpath.planning.planner import make_plan
 from farpath.planning.request import RunRequest
 from farpath.planning.rules import check_plan

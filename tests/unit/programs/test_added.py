@@ -88,11 +88,13 @@ MODULE = f"{package.__name__}.blurt"
 def _added(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "programs" / "blurt"
     folder.mkdir(parents=True)
-    (folder / "__init__.py").write_text(CODE)
+    (folder / "__init__.py").touch()
+    (folder / "program.py").write_text(CODE)
     (folder / "stacks.toml").write_text(STACKS)
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder.parent)])
-    monkeypatch.setitem(sys.modules, MODULE, None)  # so that it is gone afterwards
-    monkeypatch.delitem(sys.modules, MODULE)
+    for module in (MODULE, f"{MODULE}.program"):
+        monkeypatch.setitem(sys.modules, module, None)  # so that it is gone afterwards
+        monkeypatch.delitem(sys.modules, module)
 
 
 def plan_of(stack: str = "blurt", **options: str) -> Plan:

@@ -10,7 +10,7 @@ import pytest
 from farpath.analysis.published import all_published
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
-from farpath.mechanisms.era import era_by_text
+from farpath.mechanisms.era.mechanism import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.programs.catalog import (
@@ -21,7 +21,7 @@ from farpath.programs.catalog import (
     resolve_stack,
     split_text,
 )
-from farpath.programs.iperf3 import MAINLINE, OURS
+from farpath.programs.iperf3.program import MAINLINE, OURS
 from farpath.programs.registry import program_of, programs
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.stack import UDTPERF

@@ -9,7 +9,7 @@ import pytest
 
 from farpath.base.errors import CheckFailedError
 from farpath.planning.request import RunRequest
-from farpath.programs.iperf3 import check_segments, check_window
+from farpath.programs.iperf3.program import check_segments, check_window
 from farpath.record.record import Samples
 from farpath.spec.disk import Disk
 from farpath.spec.plan import Plan

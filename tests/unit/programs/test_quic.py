@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farpath.planning.request import RunRequest
-from farpath.programs.quic import PATHS_IN_WINDOW
+from farpath.programs.quic.program import PATHS_IN_WINDOW
 from farpath.programs.registry import program_of
 from farpath.spec.plan import Plan
 from farpath.spec.stack import QUIC

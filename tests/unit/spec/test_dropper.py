@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.mechanisms.dropper import parse_droppers
+from farpath.mechanisms.dropper.mechanism import parse_droppers
 from farpath.spec.dropper import Dropper
 from farpath.spec.plan import Plan
 from tests.support.plans import with_droppers

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from farpath.base.errors import BadInputError
-from farpath.mechanisms.era import era_by_text
+from farpath.mechanisms.era.mechanism import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import resolve_path
 from farpath.planning.planner import make_plan

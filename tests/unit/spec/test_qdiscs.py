@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.mechanisms.era import era_by_text
+from farpath.mechanisms.era.mechanism import era_by_text
 from farpath.planning.planner import make_plan
 from farpath.spec import qdiscs
 from farpath.spec.path import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from farpath.mechanisms.dropper import parse_droppers
+from farpath.mechanisms.dropper.mechanism import parse_droppers
 from farpath.spec.plan import Plan
 from farpath.tools import nftables
 from tests.support.plans import with_droppers
