@@ -22,6 +22,7 @@ from farpath.metrics.link import summarise_record
 from farpath.metrics.run import Summary
 from farpath.record.record import Record, load_record, records_in
 from farpath.spec.plan import Plan
+from farpath.spec.wire import as_wire
 
 if TYPE_CHECKING:
     from farpath.analysis.measures import Measure
@@ -289,8 +290,8 @@ def _settings_hash(plan: Plan) -> str:
     settings = dataclasses.replace(plan.settings, clock="")
     return _hash(
         [
-            dataclasses.asdict(path),
-            dataclasses.asdict(settings),
+            as_wire(path),
+            as_wire(settings),
             plan.schedule.name,
             plan.topology,
             *_network(plan),
@@ -301,11 +302,11 @@ def _settings_hash(plan: Plan) -> str:
 def _network(plan: Plan) -> list[Any]:
     """Return the network options that differ from the original dumbbell; empty for most plans."""
     options = {
-        "senders": [dataclasses.asdict(sender) for sender in plan.senders],
-        "reverse": [dataclasses.asdict(flow) for flow in plan.schedule.reverse],
+        "senders": as_wire(plan.senders),
+        "reverse": as_wire(plan.schedule.reverse),
         "bottlenecks": plan.bottlenecks if plan.bottlenecks != 1 else None,
         "ip_version": plan.ip_version if plan.ip_version != 4 else None,
-        "own": dataclasses.asdict(plan.network) if plan.network else None,
+        "own": as_wire(plan.network),
     }
     return (
         [{name: value for name, value in options.items() if value}] if any(options.values()) else []

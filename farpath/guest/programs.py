@@ -48,6 +48,7 @@ from farpath.spec.protocol import (
     READBACK_FILE,
     site_modules,
 )
+from farpath.spec.wire import from_wire
 from farpath.tools import commands, ping, sysctl, tcp_info
 from topologies import lay_out
 
@@ -391,7 +392,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     """Run the programs in the shared directory, and leave there what the host asks for."""
     platform.prepare(share)
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
-    programs = Programs.from_dict(json.loads((share / PROGRAMS_FILE).read_text()))
+    programs = from_wire(Programs, json.loads((share / PROGRAMS_FILE).read_text()))
     system.wait_until(system.next_second_ns())
     network = start_network(plan, share, platform)
     send_event("network-ready")

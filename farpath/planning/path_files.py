@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path as FilePath
@@ -18,6 +16,7 @@ from farpath.base.instances import instance_of
 from farpath.mechanisms.queue.mechanism import parse_queue
 from farpath.planning.end_host_sysctls import why_without_effect
 from farpath.spec.path import ETHERNET_HEADER_BYTES, LOSS_RANGE, RTT_MS_RANGE, Path
+from farpath.spec.wire import as_wire, wire_fields, with_python_names
 
 #: Fields of a path for which a file must state a source.
 NUMERIC_FIELDS = ("rtt_ms", "rate_bps", "buffer_bytes", "loss", "mtu_bytes", "window_bytes")
@@ -125,7 +124,7 @@ def _with_queue(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         return without, [error.message]
     if request.limit is not None:
         return without, [f"queue: '{data['queue']}' has a limit: write buffer_packets"]
-    return ({**data, "queue": asdict(request.aqm)} if request.aqm else without), []
+    return ({**data, "queue": as_wire(request.aqm)} if request.aqm else without), []
 
 
 def _content(file: FilePath) -> dict[str, Any]:
@@ -144,6 +143,7 @@ def _read(file: FilePath, changed_ns: int) -> dict[str, Any]:
 
 def _path_of(data: dict[str, Any]) -> Path:
     """Return the path of a file's fields; raise BadInputError that names each wrong one."""
+    data = with_python_names(Path, data)
     try:
         path: Path = instance_of(Path, data)
     except (TypeError, BadInputError):
@@ -162,7 +162,7 @@ def load_path(file: FilePath) -> Path:
     data, problems = _with_queue(_with_buffer_bytes(_content(file)))
     data, out_of_range = _with_own_ranges(data)
     problems += out_of_range
-    field_names = [field.name for field in dataclasses.fields(Path)]
+    field_names = tuple(wire_fields(Path))
     problems += [
         f"{name}: unknown field; the fields are {', '.join(field_names)}"
         for name in sorted(set(data) - set(field_names))

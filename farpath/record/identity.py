@@ -23,11 +23,13 @@ from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
 from farpath.spec.plan import Plan
+from farpath.spec.wire import wire_fields
 
 #: Raised by hand with a change after which a run's metrics differ by more than they do between
 #: seeds, as ``farpath regress`` finds. CHANGELOG.md names each. A record without one has the first.
 FIRST_RESULTS_VERSION = RESULTS_VERSION = 1
-#: Fields of a plan that describe it to people and that the lab does not read.
+#: Fields of a plan, by their names on the wire, that describe it to people and that the lab does
+#: not read.
 DESCRIPTIVE_FIELDS = frozenset({"title", "sources"})
 #: Directories of the code that decides the results of a run; edits elsewhere keep records valid.
 DECIDING_CODE = (
@@ -84,9 +86,9 @@ def _canonical(value: Any) -> Any:
     """
     if dataclasses.is_dataclass(value):
         return {
-            field.name: _canonical(field_value)
-            for field in dataclasses.fields(value)
-            if field.name not in DESCRIPTIVE_FIELDS
+            name: _canonical(field_value)
+            for name, field in wire_fields(type(value)).items()
+            if name not in DESCRIPTIVE_FIELDS
             and (field_value := getattr(value, field.name)) != _default(field)
         }
     if isinstance(value, tuple):

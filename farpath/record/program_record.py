@@ -30,6 +30,7 @@ from farpath.record.record_directory import RecordDirectory, directories_with, t
 from farpath.spec.plan import Plan
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Programs
 from farpath.spec.protocol import COLLECTED_DIR, CONNECTIONS_FILE
+from farpath.spec.wire import as_wire, from_wire
 from farpath.tools import ping, tc
 from topologies import lay_out
 
@@ -182,7 +183,7 @@ def write_program_record(
     data = {
         "format_version": FORMAT_VERSION,
         "plan": plan.as_dict(),
-        "programs": dataclasses.asdict(programs),
+        "programs": as_wire(programs),
         "status": ending.status,
         "took_s": ending.took_s,
         "servers": [dataclasses.asdict(server) for server in ending.servers],
@@ -207,7 +208,7 @@ class ProgramRecord(RecordDirectory):
     @cached_property
     def programs(self) -> Programs:
         """The client, the servers and their surroundings."""
-        return Programs.from_dict(self.data["programs"])
+        return from_wire(Programs, self.data["programs"])
 
     @property
     def ending(self) -> Ending:

@@ -20,6 +20,7 @@ from farpath.programs.registry import program_of
 from farpath.record.identity import FIRST_RESULTS_VERSION
 from farpath.spec.plan import Plan
 from farpath.spec.programs import Programs
+from farpath.spec.wire import from_wire, with_python_names
 
 #: The only record format in which plans hold no stacks.
 FIRST_FORMAT = 1
@@ -214,17 +215,24 @@ def _plan_errors() -> Iterator[None]:
         ) from error
 
 
+def _with_python_names(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a description whose plan and programs have the names that their classes have."""
+    kinds = {"plan": Plan, "programs": Programs}
+    renamed = {key: with_python_names(kinds[key], data[key]) for key in kinds if key in data}
+    return {**data, **renamed}
+
+
 def check_program_description(data: Mapping[str, Any]) -> None:
     """Raise BadInputError that names the first invalid field of an exec.json."""
-    validated(_ProgramDescription, data)
+    validated(_ProgramDescription, _with_python_names(data))
     with _plan_errors():
         check_plan(Plan.from_dict(data["plan"]))
-        Programs.from_dict(data["programs"])
+        from_wire(Programs, data["programs"])
 
 
 def check_description(data: Mapping[str, Any]) -> None:
     """Raise BadInputError that names the first invalid field of a record.json."""
-    description = validated(_Description, data)
+    description = validated(_Description, _with_python_names(data))
     plan = description.plan
     plan_data = data["plan"]
     if unknown := next(_unknown(plan_data, plan.as_dict(), "plan"), ""):

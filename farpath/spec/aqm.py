@@ -311,11 +311,6 @@ class Aqm:
             return math.isclose(actual, wanted, abs_tol=absolute, rel_tol=relative)
         return bool(actual == wanted)
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | None) -> Aqm | None:
-        """Build it from the output of ``dataclasses.asdict``, or from its JSON."""
-        return None if data is None else cls(data["kind"], dict(data["parameters"]))
-
 
 def memory_bytes(limit: int, frame_bytes: int) -> int:
     """Return a limit of memory that never binds before a limit of packets does.

@@ -15,9 +15,7 @@ docs/eras.md compares other published rates with what this gives.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 WIDTH_BITS = 64
 #: Clocks of PCI-X by the names that they go by, in Hz (PCI-X Addendum to the PCI Local Bus
@@ -53,8 +51,3 @@ class Bus:
         pauses_s = math.ceil(size_bytes / self.mmrbc_bytes) * PAUSE_S
         carried_s = size_bytes * 8 / (WIDTH_BITS * CLOCKS_HZ[self.clock])
         return round(size_bytes * 8 / (carried_s + pauses_s))
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | None) -> Bus | None:
-        """Build a bus from plain data; None for none."""
-        return None if data is None else cls(**data)

@@ -7,9 +7,7 @@ disk and network share.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 #: The most that is read ahead, or waits to be written, in bytes.
 CACHE_BYTES_RANGE = (0, 1 << 40)
@@ -25,8 +23,3 @@ class Disk:
 
     rate_bps: int
     cache_bytes: int
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | None) -> Disk | None:
-        """Build a disk from plain data; None for none."""
-        return None if data is None else cls(**data)

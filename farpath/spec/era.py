@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from farpath.spec.bus import Bus
 from farpath.spec.processor import Processor
@@ -35,15 +34,6 @@ class Era:
     processor: Processor | None = None
     recovery: str = ""
     jitter_ms: float = 0.0
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Era:
-        """Build an era from plain data, as ``dataclasses.asdict`` gives it."""
-        parts = {
-            "bus": Bus.from_dict(data.get("bus")),
-            "processor": Processor.from_dict(data.get("processor")),
-        }
-        return cls(**{**data, **parts})
 
     def sender_rate_bps(self, frame_bytes: int) -> int | None:
         """Return the rate at which a sender sends frames of a size; None for any rate."""

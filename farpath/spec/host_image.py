@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 #: PATH of the programs at end hosts, unless an image sets it: Docker's default
 #: (DefaultPathEnv in Moby).
@@ -30,8 +28,3 @@ class HostImage:
     def variables(self) -> dict[str, str]:
         """The environment as a mapping from name to value."""
         return dict(text.partition("=")[::2] for text in self.environment)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> HostImage:
-        """Build an image from the output of ``dataclasses.asdict``, or from its JSON."""
-        return cls(**{**data, "environment": tuple(data.get("environment", ()))})

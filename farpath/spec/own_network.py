@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from farpath.base.errors import BadInputError
 from farpath.spec.aqm import Aqm
@@ -86,15 +85,6 @@ class Cable:
     there: Shaping = Shaping()
     back: Shaping = Shaping()
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Cable:
-        """Build a cable from the output of ``dataclasses.asdict``."""
-        shapings = {
-            name: Shaping(**{**data[name], "queue": Aqm.from_dict(data[name].get("queue"))})
-            for name in ("there", "back")
-        }
-        return cls(**{**data, **shapings})
-
 
 @dataclass(frozen=True)
 class Step:
@@ -129,14 +119,6 @@ class OwnNetwork:
     hosts: tuple[str, ...]
     switches: tuple[str, ...]
     cables: tuple[Cable, ...]
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | None) -> OwnNetwork | None:
-        """Build a network from the output of ``dataclasses.asdict``; None from None."""
-        if data is None:
-            return None
-        cables = tuple(Cable.from_dict(cable) for cable in data["cables"])
-        return cls(tuple(data["hosts"]), tuple(data["switches"]), cables)
 
     def __post_init__(self) -> None:
         self._check_names()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 from farpath.base.errors import BadInputError
 from farpath.spec import deliveries
@@ -15,6 +14,7 @@ from farpath.spec.background import Background
 from farpath.spec.changes import RateChanges, RttChanges, Timeline, timeline
 from farpath.spec.ethernet import ETHERNET_HEADER_BYTES as ETHERNET_HEADER_BYTES
 from farpath.spec.short_flows import ShortFlows
+from farpath.spec.wire import wire_fields
 
 #: Range of the RTT as an option: up to ten seconds TCP's retransmission timer and the 16-minute
 #: schedule are meaningful.
@@ -105,13 +105,6 @@ def _require_hops(hops: Sequence[str], prefix: str) -> None:
             )
 
 
-def _as_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return plain data with tuples in the place of lists."""
-    return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
-    }
-
-
 @dataclass(frozen=True)
 class Path:
     """One network path between a sending and a receiving site.
@@ -168,24 +161,6 @@ class Path:
     up_buffer_bytes: int = 0
     sources: Mapping[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Path:
-        """Build a path from the output of ``dataclasses.asdict``."""
-        background, short = data.get("background"), data.get("short_flows")
-        parts = {
-            "background": Background(**background) if background else None,
-            "hops": tuple(data.get("hops", ())),
-            "rate_trace": tuple(data.get("rate_trace", ())),
-            "short_flows": ShortFlows(**short) if short else None,
-            "queue": Aqm.from_dict(data.get("queue")),
-            **{
-                name: None if changes is None else kind(**_as_tuples(changes))
-                for name, kind in (("rate_changes", RateChanges), ("rtt_changes", RttChanges))
-                for changes in [data.get(name)]
-            },
-        }
-        return cls(**{**data, **parts})
-
     def __post_init__(self) -> None:
         at = f"path {self.name}: "
         _require("rtt_ms", self.rtt_ms, WAY_RTT_MS_RANGE, " ms", at)
@@ -219,8 +194,7 @@ class Path:
             )
         _require_numbers(self.sysctl, at)
         _require_hops(self.hops, at)
-        names = {known.name for known in fields(self)}
-        if unknown := sorted(set(self.sources) - names):
+        if unknown := sorted(set(self.sources) - set(wire_fields(Path))):
             raise BadInputError(f"{at}sources.{unknown[0]}: a path has no {unknown[0]}")
         rmem_max = int(self.sysctl.get("net.core.rmem_max", 1 << 31))
         if self.window_bytes > rmem_max:

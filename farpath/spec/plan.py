@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from farpath.spec.capture import Capture
 from farpath.spec.changes import Timeline
@@ -20,6 +20,7 @@ from farpath.spec.path import Path
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import Settings
 from farpath.spec.stack import Stack
+from farpath.spec.wire import as_wire, from_wire
 
 #: The topology of a run that names none.
 DUMBBELL = "dumbbell"
@@ -245,52 +246,14 @@ class Plan:
         return dataclasses.replace(self, settings=settings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the plan as plain dicts, tuples, texts and numbers."""
-        return dataclasses.asdict(self)
+        """Return the plan as plain dicts, tuples, texts and numbers, by names on the wire."""
+        return cast(dict[str, Any], as_wire(self))
 
     def to_json(self) -> str:
         """Return the canonical text of this plan: equal plans give equal text."""
         return json.dumps(self.as_dict(), sort_keys=True, indent=1)
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Plan:
+    def from_dict(cls, data: Mapping[str, Any]) -> Plan:
         """Build a plan from the output of ``as_dict``, or from its JSON."""
-        schedule = dict(data["schedule"])
-        for flows in ("flows", "reverse"):
-            schedule[flows] = tuple(Flow(**flow) for flow in schedule.get(flows, ()))
-        return cls(
-            path=Path.from_dict(data["path"]),
-            schedule=Schedule(**schedule),
-            settings=Settings(**data["settings"]),
-            seed=data["seed"],
-            topology=data.get("topology", DUMBBELL),
-            stacks=tuple(
-                Stack(
-                    **{
-                        **stack,
-                        "command": tuple(stack.get("command", ())),
-                        "environment": tuple(stack.get("environment", ())),
-                    }
-                )
-                for stack in data.get("stacks", ())
-            ),
-            era=Era.from_dict(data.get("era", {"name": MODERN.name})),
-            images={
-                host: HostImage.from_dict(image) for host, image in data.get("images", {}).items()
-            },
-            droppers=tuple(
-                Dropper(**{**dropper, "numbers": tuple(dropper["numbers"])})
-                for dropper in data.get("droppers", ())
-            ),
-            senders=tuple(Sender(**sender) for sender in data.get("senders", ())),
-            ip_version=data.get("ip_version", 4),
-            bottlenecks=data.get("bottlenecks", 1),
-            source=Disk.from_dict(data.get("source")),
-            sink=Disk.from_dict(data.get("sink")),
-            programs=data.get("programs", False),
-            network=OwnNetwork.from_dict(data.get("network")),
-            offloads=None if data.get("offloads") is None else tuple(data["offloads"]),
-            captures=tuple(Capture(**capture) for capture in data.get("captures", ())),
-            transfer_bytes=data.get("transfer_bytes", 0),
-            ecn=data.get("ecn", ""),
-        )
+        return from_wire(cls, data)

@@ -17,7 +17,6 @@ measurements of single hosts, and from none of the numbers that a campaign is co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,11 +77,6 @@ class Processor:
         Memory decides it, not the clock.
         """
         return round(MISS_NS / self.share)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | None) -> Processor | None:
-        """Build a processor from plain data; None for none."""
-        return None if data is None else cls(**data)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from farpath.spec.hosts import CLIENT, RECEIVER, SENDER, SERVER
 
@@ -82,26 +81,6 @@ class Programs:
     memory_bytes: int = 1 << 30
     wait_for: tuple[int, ...] = ()
     both_families: bool = False
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Programs:
-        """Build programs from the output of ``dataclasses.asdict``, or from its JSON."""
-        return cls(
-            **{
-                **data,
-                "client": tuple(data["client"]),
-                "servers": tuple(tuple(server) for server in data["servers"]),
-                "groups": tuple(data.get("groups", ())),
-                "wait_for": tuple(data.get("wait_for", ())),
-                "limits": {
-                    name: (soft, hard) for name, (soft, hard) in data.get("limits", {}).items()
-                },
-                "places": {
-                    host: Place(**{**place, "environment": tuple(place["environment"])})
-                    for host, place in data["places"].items()
-                },
-            }
-        )
 
 
 def server_label(number: int) -> str:

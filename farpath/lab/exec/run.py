@@ -43,6 +43,7 @@ from farpath.spec.protocol import (
     PROGRAMS_FILE,
     READABLE_DIR,
 )
+from farpath.spec.wire import as_wire
 
 #: A program may compute long, and a machine be slow; the guest tells each virtual second.
 PATIENCE = Patience(
@@ -143,7 +144,7 @@ def more_memory(program_bytes: int) -> str:
 
 def _record_name(plan: Plan, programs: Programs, images: Images) -> str:
     """Return the name of a record's directory: the same for the same request."""
-    parts = [plan.as_dict(), dataclasses.asdict(programs), images_identity(plan, images)]
+    parts = [plan.as_dict(), as_wire(programs), images_identity(plan, images)]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:10]
     client = safe_name(FilePath(programs.client[0]).name)
     return f"exec-{plan.path.name}-{client}-{digest}"
@@ -250,7 +251,7 @@ def _play(
     @contextmanager
     def beside(place: FilePath) -> Iterator[None]:
         places.append(place)
-        (place / PROGRAMS_FILE).write_text(json.dumps(dataclasses.asdict(programs)))
+        (place / PROGRAMS_FILE).write_text(json.dumps(as_wire(programs)))
         output = place / OUTPUT_DIR
         output.mkdir()
         if programs.input:

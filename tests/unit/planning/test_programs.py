@@ -26,6 +26,7 @@ from farpath.record.identity import plan_identity
 from farpath.spec.plan import Plan
 from farpath.spec.programs import Place, Programs
 from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
+from farpath.spec.wire import from_wire
 from tests.support.refusals import refused
 from topologies import lay_out
 
@@ -153,10 +154,10 @@ def test_programs_survive_json_and_those_of_older_records_are_read() -> None:
         both_families=True,
     )
     data = json.loads(json.dumps(dataclasses.asdict(programs)))
-    assert Programs.from_dict(data) == programs
+    assert from_wire(Programs, data) == programs
     for name in ("groups", "limits", "wait_for", "both_families", "input", "memory_bytes"):
         del data[name]
-    assert Programs.from_dict(data).limits == {}
+    assert from_wire(Programs, data).limits == {}
 
 
 @pytest.mark.parametrize("text", ["", "  ", "'open"])

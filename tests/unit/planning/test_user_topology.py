@@ -19,6 +19,7 @@ from farpath.planning.user_topology import (
 )
 from farpath.spec.aqm import Aqm
 from farpath.spec.own_network import OwnNetwork, Shaping
+from farpath.spec.wire import from_wire
 from tests.support.refusals import refused
 
 SWITCH = {"isSwitch": True}
@@ -209,7 +210,7 @@ def test_a_link_may_have_any_queue_that_a_path_may_have() -> None:
 
 def test_a_queue_of_a_link_survives_its_json() -> None:
     network = network_of(described(bw=10, queue="codel:ecn"))
-    again = OwnNetwork.from_dict(json.loads(json.dumps(asdict(network))))
+    again = from_wire(OwnNetwork, json.loads(json.dumps(asdict(network))))
     assert again == network
     assert again.cables[0] in set(network.cables)
 

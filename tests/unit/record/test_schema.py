@@ -48,7 +48,7 @@ def _with(data: Mapping[str, Any], place: str, value: object) -> dict[str, Any]:
 
 CHANGES = [
     (QUEUE, "ecn", "x", "ecn is 'x': it must be one of off, on, accecn, passive"),
-    (QUEUE, "path.queue.parameters", None, "plan has a part that is missing"),
+    (QUEUE, "path.queue.kind", None, "plan.path.queue.kind: field required"),
     (QUEUE, "path.queue.kind", "x", "queue is 'x': it must be one of"),
     (QUEUE, "settings.clock", "x", "clock is 'x': it must be one of virtual, cpu, wall"),
     (QUEUE, "settings.lab", "x", "lab is 'x': it must be one of virtual, host"),
@@ -85,5 +85,5 @@ def test_so_is_that_of_a_record_of_programs() -> None:
     check_program_description(data)
     with pytest.raises(BadInputError, match="ecn is 'x'"):
         check_program_description(_with(data, "ecn", "x"))
-    with pytest.raises(BadInputError, match="plan has a part that is missing"):
-        check_program_description(_with(data, "path.queue.parameters", None))
+    with pytest.raises(BadInputError, match=r"queue\.kind: field required"):
+        check_program_description(_with(data, "path.queue.kind", None))

@@ -16,6 +16,7 @@ from farpath.base.errors import BadInputError
 from farpath.spec.background import Background, OnPeriod, on_periods, sent_bytes
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
+from farpath.spec.wire import from_wire
 from tests.support.plans import BUSY
 
 backgrounds = st.builds(
@@ -83,4 +84,4 @@ def test_a_path_comes_back_from_its_plan_with_its_background(busy: Plan) -> None
 def test_a_plan_of_before_background_traffic_has_none(plan: Plan) -> None:
     data = plan.as_dict()["path"]
     del data["background"]
-    assert Path.from_dict(data).background is None
+    assert from_wire(Path, data).background is None
