@@ -17,6 +17,7 @@ from farpath.metrics.run import Summary
 from farpath.metrics.short_flow import SizeClass
 
 Subject = TypeVar("Subject")
+Whole = TypeVar("Whole")
 
 #: A value of a table; None is one that was not measured or published.
 Value = str | float | int | None
@@ -77,6 +78,33 @@ class Column(Generic[Subject]):
     def hidden(self) -> Column[Subject]:
         """The same column for programs alone."""
         return replace(self, for_people=False)
+
+    def seen_from(self, part: Callable[[Whole], Subject | None]) -> Column[Whole]:
+        """Return the same column of subjects that have this column's subject as a part.
+
+        ``part``: returns it, or None if a subject has none, and then the value is None, as it is
+        in place of NaN.
+        """
+
+        def of(whole: Whole) -> Value:
+            subject = part(whole)
+            value = None if subject is None else self.of(subject)
+            return None if isinstance(value, float) and math.isnan(value) else value
+
+        def shown(whole: Whole) -> str:
+            subject = part(whole)
+            return NOTHING if subject is None else self.text(subject)
+
+        return Column(
+            key=self.key,
+            heading=self.heading,
+            of=of,
+            decimals=self.decimals,
+            words=self.words,
+            less_is_better=self.less_is_better,
+            shown=None if self.shown is None else shown,
+            for_people=self.for_people,
+        )
 
     def number_of(self, subject: Subject) -> float:
         """Return the value of a subject as a number; NaN where there is none."""

@@ -13,7 +13,7 @@ import numpy as np
 from farpath.analysis.run_settings import SETTINGS
 from farpath.report.figures.stack_colours import look_of, looks_of
 from farpath.report.figures.style import INK, QUIET, RULE, print_style
-from farpath.report.tables.sweep_results import SHARE, SweepColumn, SweepResults
+from farpath.report.tables.sweep_results import SweepResults, SweptRun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from farpath.metrics.column import Column
     from farpath.metrics.run import Array
 
 #: An option and its values.
@@ -66,9 +67,9 @@ def draw_sweep(results: SweepResults, key: str = "throughput_mbps") -> Figure:
             results, column, several[0] if several else ("", ("",)))  # fmt: skip
 
 
-def _title(results: SweepResults, column: SweepColumn, width_in: float) -> str:
-    seeds = len({swept.run.plan.seed for swept in results.outcome.runs})
-    text = f"{column.column.words}, mean of {seeds} seeds" if seeds > 1 else column.column.words
+def _title(results: SweepResults, column: Column[SweptRun], width_in: float) -> str:
+    seeds = len({run.plan.seed for run in results.runs})
+    text = f"{column.words}, mean of {seeds} seeds" if seeds > 1 else column.words
     return fill(text[:1].upper() + text[1:], round(width_in * CHARS_IN))
 
 
@@ -76,7 +77,7 @@ def _axis_name(option: str) -> str:
     return AXIS_NAMES.get(option, option.replace("_", " "))
 
 
-def _heat_map(results: SweepResults, column: SweepColumn, several: Sequence[Axis]) -> Figure:
+def _heat_map(results: SweepResults, column: Column[SweptRun], several: Sequence[Axis]) -> Figure:
     from matplotlib.figure import Figure
 
     upright, across, *further = several
@@ -95,7 +96,7 @@ def _heat_map(results: SweepResults, column: SweepColumn, several: Sequence[Axis
     figure = Figure(figsize=(width_in, height_in), layout="constrained")
     all_axes = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes, grid, panel in zip(all_axes, grids, panels, strict=False):
-        colours = LESS if column.column.less_is_better else MORE
+        colours = LESS if column.less_is_better else MORE
         image = axes.imshow(grid, aspect="auto", cmap=colours, vmin=limits[0], vmax=limits[1])
         _write_values(axes, grid, image.to_rgba(grid))
         _name_axes(axes, upright, across)
@@ -111,13 +112,13 @@ def _heat_map(results: SweepResults, column: SweepColumn, several: Sequence[Axis
 
 
 def _means(
-    results: SweepResults, axes: Sequence[Axis], column: SweepColumn
+    results: SweepResults, axes: Sequence[Axis], column: Column[SweptRun]
 ) -> dict[tuple[str, ...], float]:
     """Return a column's mean over seeds by the values of the axes."""
     by_values: dict[tuple[str, ...], list[float]] = {}
-    for swept, value in zip(results.outcome.runs, column.values, strict=True):
-        key = tuple(swept.run.values.get(name, "") for name, _ in axes)
-        by_values.setdefault(key, []).append(value)
+    for run in results.runs:
+        key = tuple(run.values.get(name, "") for name, _ in axes)
+        by_values.setdefault(key, []).append(column.number_of(run))
     return {key: statistics.fmean(values) for key, values in by_values.items()}
 
 
@@ -148,11 +149,11 @@ def _name_axes(axes: Axes, upright: Axis, across: Axis) -> None:
     axes.spines[:].set_visible(False)
 
 
-def _lines(results: SweepResults, column: SweepColumn, axis: Axis) -> Figure:
+def _lines(results: SweepResults, column: Column[SweptRun], axis: Axis) -> Figure:
     """Draw a column against one option, and the flows' shares below if runs have several flows."""
     from matplotlib.figure import Figure
 
-    shares = [each for each in results.columns if each.key.endswith(f"_{SHARE}")]
+    shares = results.shares
     panels = 2 if shares and column.key not in [each.key for each in shares] else 1
     size_in = (LINE_IN[0], LINE_IN[1] * panels)
     figure = Figure(figsize=size_in, layout="constrained")
@@ -174,7 +175,7 @@ def _lines(results: SweepResults, column: SweepColumn, axis: Axis) -> Figure:
     return figure
 
 
-def _colours(results: SweepResults, column: SweepColumn, axis: Axis) -> list[str]:
+def _colours(results: SweepResults, column: Column[SweptRun], axis: Axis) -> list[str]:
     """Return the colour of each value: of its stack, of the column's flow, or of no stack."""
     if axis[0] == "stack" and not results.flow_names:
         return [look_of(value).colour for value in axis[1]]
@@ -183,16 +184,16 @@ def _colours(results: SweepResults, column: SweepColumn, axis: Axis) -> list[str
     return [look_of(stacks.pop()).colour if len(stacks) == 1 else INK] * len(axis[1])
 
 
-def _unit(column: SweepColumn) -> str:
+def _unit(column: Column[SweptRun]) -> str:
     """Return what is in a column's words in brackets at their end; nothing of a pure number."""
-    words, bracket, rest = column.column.words.rpartition(" (")
+    words, bracket, rest = column.words.rpartition(" (")
     return rest.removesuffix(")") if bracket and rest.endswith(")") and words else ""
 
 
 def _draw_line(
     axes: Axes,
     results: SweepResults,
-    column: SweepColumn,
+    column: Column[SweptRun],
     axis: Axis,
     colours: Sequence[str],
     label: str = "",
@@ -200,8 +201,9 @@ def _draw_line(
     """Draw each run as a dot, and a line through the means if the option is a number."""
     positions, is_number = _positions(results, axis)
     means = _means(results, [axis], column)
-    for swept, value in zip(results.outcome.runs, column.values, strict=True):
-        index = axis[1].index(swept.run.values.get(axis[0], ""))
+    values = [column.number_of(run) for run in results.runs]
+    for run, value in zip(results.runs, values, strict=True):
+        index = axis[1].index(run.values.get(axis[0], ""))
         axes.plot(positions[index], value, "o", color=colours[index], markersize=3.5, alpha=0.8)
     heights = [means.get((value,), math.nan) for value in axis[1]]
     if is_number:
@@ -212,7 +214,7 @@ def _draw_line(
         axes.set_xscale("log")
     axes.minorticks_off()
     axes.set_xticks(positions, axis[1], parse_math=False)
-    least, most = _limits([np.array(column.values)])
+    least, most = _limits([np.array(values)])
     axes.set_ylim(least, least + HEADROOM * (most - least))
     if not is_number:
         axes.set_xlim(-0.5, len(positions) - 0.5)
@@ -228,8 +230,7 @@ def _positions(results: SweepResults, axis: Axis) -> tuple[list[float], bool]:
     if name not in _NUMBERS:
         return places, False
     setting = next(each for each in SETTINGS if each.key == _NUMBERS[name])
-    runs = zip(results.outcome.runs, results.members, strict=True)
-    found = {made.run.values[name]: setting.number_of(member) for made, member in runs}
+    found = {run.values[name]: setting.number_of(run.member) for run in results.runs}
     numbers = [found.get(value, math.nan) for value in values]
     ascending = sorted(set(numbers))
     if any(math.isnan(number) for number in numbers) or len(ascending) < len(values):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from farpath.analysis.run_settings import SETTINGS
-from farpath.metrics.column import RUN_RESULTS, Column, Shown, given
+from farpath.metrics.column import Column, Shown, Value, given
 from farpath.metrics.estimate import are_alike, estimate_over_seeds
 from farpath.metrics.one_draw import is_one_draw, one_draw_notes
 from farpath.report.table import Cell, Table, with_interval
 from farpath.report.tables.runs import INTERVAL_NOTE, seeds_words
-from farpath.report.tables.sweep_results import SHARE, SweepColumn, SweepResults
+from farpath.report.tables.sweep_results import OF_RUNS, SHARE, THROUGHPUT, SweepResults, SweptRun
 
 #: Settings that every row has, with their values as numbers.
 _SHOWN = ("stack", "rtt_ms", "rate_bps", "buffer_bytes", "loss")
@@ -29,48 +30,53 @@ def sweep_table(results: SweepResults) -> Table:
     ``flow1_share`` and so on, and the text the shares. ``queue_link`` is there where runs have
     several bottlenecks.
     """
-    runs, axes = results.outcome.runs, results.outcome.run_set.axes
-    of_runs, of_flows = results.columns[: len(RUN_RESULTS)], results.columns[len(RUN_RESULTS) :]
-    shares = [column for column in of_flows if column.key.endswith(f"_{SHARE}")]
-    are_few = len(shares) <= MOST_SHARES
-    parts: list[tuple[Column[Any], Sequence[Cell]]] = [
-        (setting.hidden, [setting.of(member) for member in results.members])
+    runs = results.runs
+    are_few = len(results.shares) <= MOST_SHARES
+    columns: list[Column[SweptRun]] = [
+        setting.seen_from(attrgetter("member")).hidden
         for setting in SETTINGS
         if setting.key in _SHOWN
     ]
-    parts += [
-        # As typed for people; the settings above have its value
-        (given("" if name in _OF_SETTINGS else name, name), [run.run.values[name] for run in runs])
-        for name in axes
-    ]
-    parts.append((given("seed", "seed"), [swept.run.plan.seed for swept in runs]))
-    parts += [(each.column, each.cells) for each in of_runs]
-    links = [swept.value.summary.queue_link for swept in runs]
-    if any(links):
-        parts.append((given("queue_link", "drops at"), [Shown(link, link or "") for link in links]))
+    columns += [_option(name) for name in results.outcome.run_set.axes]
+    columns.append(Column("seed", "seed", lambda run: run.plan.seed))
+    columns += OF_RUNS
+    if any(_drops_at(run) for run in runs):
+        columns.append(Column("queue_link", "drops at", _drops_at, shown=_drops_at))
     for name in results.flow_names:
-        parts.append((given(f"{name}_stack"), results.stacks_of(name)))
-        parts += [
-            (each.column if are_few and each in shares else each.column.hidden, each.cells)
-            for each in of_flows
-            if _is_of(each, name)
-        ]
-    parts += [
-        (given("one_draw"), [is_one_draw(swept.run.plan) for swept in runs]),
-        (given("record"), [swept.record.name for swept in runs]),
-        (given("fingerprint"), [swept.value.fingerprint for swept in runs]),
+        throughput, share = (results.column_of_flow(name, key) for key in (THROUGHPUT, SHARE))
+        columns += [_stack(name), throughput.hidden, share if are_few else share.hidden]
+    columns += [
+        _of_files("one_draw", lambda run: is_one_draw(run.plan)),
+        _of_files("record", lambda run: run.made.record.name),
+        _of_files("fingerprint", lambda run: run.made.value.fingerprint),
     ]
     notes = [
-        *([_SHARES_NOTE] if shares and are_few else []),
-        *one_draw_notes([swept.run.plan for swept in runs]),
+        *([_SHARES_NOTE] if results.shares and are_few else []),
+        *one_draw_notes([run.plan for run in runs]),
     ]
-    columns, cells = zip(*parts, strict=True)
-    rows = tuple(zip(*cells, strict=True))
-    return Table("sweep", "Runs of the sweep", columns, rows, " ".join(notes))
+    return Table.of("sweep", "Runs of the sweep", columns, runs, " ".join(notes))
 
 
-def _is_of(column: SweepColumn, flow: str) -> bool:
-    return column.key.partition("_")[0] == flow
+def _option(name: str) -> Column[SweptRun]:
+    """Return the column of a swept option: as typed for people, unless a setting has its value."""
+    return Column("" if name in _OF_SETTINGS else name, name, lambda run: run.values[name])
+
+
+def _stack(flow: str) -> Column[SweptRun]:
+    """Return the column of the stack of a flow, empty where there is no such flow."""
+    return _of_files(
+        f"{flow}_stack", lambda run: run.flows[flow].stack if flow in run.flows else ""
+    )
+
+
+def _of_files(key: str, of: Callable[[SweptRun], Value]) -> Column[SweptRun]:
+    """Return a column that only files have."""
+    return Column(key, "", of, for_people=False)
+
+
+def _drops_at(run: SweptRun) -> str:
+    """Return the link whose drops a run counts; empty of one bottleneck."""
+    return run.made.value.summary.queue_link or ""
 
 
 def shares_table(results: SweepResults) -> Table | None:
@@ -78,25 +84,24 @@ def shares_table(results: SweepResults) -> Table | None:
 
     Interval: as in the tables of runs that differ in nothing but their seeds.
     """
-    shares = [column for column in results.columns if column.key.endswith(f"_{SHARE}")]
-    if not shares:
+    if not results.shares:
         return None
-    runs: dict[tuple[str, ...], list[int]] = {}
-    for index, swept in enumerate(results.outcome.runs):
-        runs.setdefault(tuple(swept.run.values.values()), []).append(index)
+    by_values: dict[tuple[str, ...], list[SweptRun]] = {}
+    for run in results.runs:
+        by_values.setdefault(tuple(run.values.values()), []).append(run)
     rows: list[tuple[Cell, ...]] = []
-    for values, indices in runs.items():
-        fingerprints = [results.outcome.runs[index].fingerprint for index in indices]
+    for values, runs in by_values.items():
+        fingerprints = [run.made.fingerprint for run in runs]
         means = [
-            estimate_over_seeds([column.values[index] for index in indices], fingerprints)
-            for column in shares
+            estimate_over_seeds([share.number_of(run) for run in runs], fingerprints)
+            for share in results.shares
         ]
-        seeds = Shown(len(indices), seeds_words(len(indices), are_alike(fingerprints)))
+        seeds = Shown(len(runs), seeds_words(len(runs), are_alike(fingerprints)))
         rows.append((*values, seeds, *(Shown(m.mean, with_interval(m, 3)) for m in means)))
-    columns = (
+    columns: tuple[Column[Any], ...] = (
         *(given(name, name) for name in results.outcome.run_set.axes),
         given("seeds", "seeds"),
-        *(column.column for column in shares),
+        *results.shares,
     )
     note = f"{_SHARES_NOTE} {INTERVAL_NOTE}"
     return Table("shares", "Shares of flows", columns, tuple(rows), note)
