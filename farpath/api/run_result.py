@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.metrics.column import FLOW, LINK
 from farpath.metrics.flow_summary import flows_of
 from farpath.metrics.link import link_summaries
 from farpath.metrics.record import metrics_of
@@ -15,14 +16,12 @@ from farpath.report.figures.run import draw, title
 from farpath.report.figures.save import for_notebook
 from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
 from farpath.report.html.run_summary import render_summary
+from farpath.report.table import Table
 from farpath.spec.plan import Plan
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-#: Columns of ``RunResult.flows`` that hold no floating-point numbers.
-_TEXTS, _COUNTS = ("flow", "stack"), ("retransmits", "drops", "lost", "spurious", "resent")
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,20 +71,16 @@ class RunResult:
     def flows(self) -> pd.DataFrame:
         """A row for each flow.
 
-        Columns: ``flow``, ``stack``, ``start_s``, ``stop_s``, ``throughput_mbps`` (mean from start
-        to stop), ``share`` (fraction of all flows' bits), ``retransmits`` (segments),
-        ``smoothed_rtt_median_ms``, ``smoothed_rtt_p99_ms`` (of the sender), ``completion_s`` (of a
-        flow of ``bytes``, over which ``throughput_mbps`` is taken then), ``drops`` (packets
-        towards the receiver that the queues of bottlenecks dropped), ``lost`` (packets that random
-        loss and droppers took), ``spurious`` (retransmissions beyond these), ``resent`` (packets
-        that UDT or QUIC sent again, which are no ``retransmits``). Unknown values are missing.
+        Columns: ``flow``, ``stack``, ``start_s``, ``stop_s``, ``completion_s`` (of a flow of
+        ``bytes``, over which ``throughput_mbps`` is taken then), ``throughput_mbps`` (mean from
+        start to stop), ``share`` (fraction of all flows' bits), ``retransmits`` (segments),
+        ``resent`` (packets that UDT or QUIC sent again, which are no ``retransmits``), ``drops``
+        (packets towards the receiver that the queues of bottlenecks dropped), ``lost`` (packets
+        that random loss and droppers took), ``spurious`` (retransmissions beyond these),
+        ``smoothed_rtt_median_ms``, ``smoothed_rtt_p99_ms`` (of the sender). Unknown values are
+        missing.
         """
-        import pandas as pd
-
-        frame = pd.DataFrame([summary.as_dict() for summary in flows_of(self.record)])
-        frame = _in_mbps(frame, throughput_bps="throughput_mbps")
-        kinds = {name: "float" for name in frame if name not in (*_TEXTS, *_COUNTS)}
-        return frame.astype({**kinds, **dict.fromkeys(_COUNTS, "Int64")})
+        return Table.of("flows", "Each flow", tuple(FLOW.values()), flows_of(self.record)).frame
 
     @cached_property
     def samples(self) -> pd.DataFrame:
@@ -129,9 +124,7 @@ class RunResult:
         ``queueing_p99_ms``, ``queue_max_bytes``, ``drops`` and ``marks`` (packets). Unknown
         values are missing.
         """
-        import pandas as pd
-
-        return pd.DataFrame([link.as_dict() for link in link_summaries(self.record)])
+        return Table.of("links", "Links", tuple(LINK.values()), link_summaries(self.record)).frame
 
     @property
     def ping(self) -> pd.DataFrame:

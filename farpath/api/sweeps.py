@@ -62,10 +62,7 @@ class SweepResult:
         ``flow1_share`` (its fraction of all flows' bits). Where they have several bottlenecks
         ``queue_link`` is the link of the drops.
         """
-        import pandas as pd
-
-        table = sweep_table(self._results)
-        return pd.DataFrame(table.data, columns=list(table.keys))
+        return sweep_table(self._results).frame
 
     @cached_property
     def flows(self) -> pd.DataFrame:

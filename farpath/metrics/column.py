@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Generic, TypeVar
 
 from farpath.metrics.flow_summary import FlowSummary
@@ -51,7 +50,8 @@ class Column(Generic[Subject]):
     number for people. ``words``: the quantity as an axis of a figure or a row of a comparison has
     it. ``less_is_better``: whether the best run has the least. ``shown``: makes the text for
     people, where it is more than the number; a text is shown as it is. ``for_people``: whether
-    tables for people have it; a column without a key is for people alone.
+    tables for people have it; a column without a key is for people alone. ``counts``: whether its
+    values are whole numbers of packets, flows or bytes, which people read with commas.
     """
 
     key: str
@@ -62,6 +62,7 @@ class Column(Generic[Subject]):
     less_is_better: bool = False
     shown: Callable[[Subject], str] | None = None
     for_people: bool = True
+    counts: bool = False
 
     def text(self, subject: Subject) -> str:
         """Return the value of a subject as people read it."""
@@ -72,7 +73,9 @@ class Column(Generic[Subject]):
         value = self.of(subject)
         if self.shown is not None:
             return Shown(value, self.shown(subject))
-        return Shown(value, value if isinstance(value, str) else number(value, self.decimals))
+        if isinstance(value, str):
+            return Shown(value, value)
+        return Shown(value, count(value) if self.counts else number(value, self.decimals))
 
     @property
     def hidden(self) -> Column[Subject]:
@@ -104,6 +107,7 @@ class Column(Generic[Subject]):
             less_is_better=self.less_is_better,
             shown=None if self.shown is None else shown,
             for_people=self.for_people,
+            counts=self.counts,
         )
 
     def number_of(self, subject: Subject) -> float:
@@ -128,12 +132,6 @@ def _per_cent(part: float | None, decimals: int = 1) -> str:
 
 def _by_key(*columns: Column[Subject]) -> dict[str, Column[Subject]]:
     return {column.key: column for column in columns}
-
-
-def _packets_of_flow(key: str) -> Column[FlowSummary]:
-    """Return the column of a field of flows that counts packets."""
-    of: Callable[[FlowSummary], int | None] = attrgetter(key)
-    return Column(key, key, of, shown=lambda flow: count(of(flow)))
 
 
 #: The quantities of a whole run, by key.
@@ -185,7 +183,13 @@ RUN_RESULTS = tuple(
 FLOW = _by_key(
     Column[FlowSummary]("flow", "flow", lambda flow: flow.flow),
     Column[FlowSummary]("stack", "stack", lambda flow: flow.stack),
-    Column[FlowSummary]("sends_s", "sends, s", lambda flow: f"{flow.start_s:g}-{flow.stop_s:g}"),
+    Column[FlowSummary](
+        "start_s",
+        "sends, s",
+        lambda flow: flow.start_s,
+        shown=lambda flow: f"{flow.start_s:g}-{flow.stop_s:g}",
+    ),
+    Column[FlowSummary]("stop_s", "", lambda flow: flow.stop_s, for_people=False),
     Column[FlowSummary]("completion_s", "done in s", lambda flow: flow.completion_s, 3),
     Column[FlowSummary](
         "throughput_mbps",
@@ -197,7 +201,11 @@ FLOW = _by_key(
     Column[FlowSummary](
         "share", "share", lambda flow: flow.share, 3, "share of {} of all flows' bits"
     ),
-    *map(_packets_of_flow, ("retransmits", "resent", "drops", "lost", "spurious")),
+    Column[FlowSummary]("retransmits", "retransmits", lambda flow: flow.retransmits, counts=True),
+    Column[FlowSummary]("resent", "resent", lambda flow: flow.resent, counts=True),
+    Column[FlowSummary]("drops", "drops", lambda flow: flow.drops, counts=True),
+    Column[FlowSummary]("lost", "lost", lambda flow: flow.lost, counts=True),
+    Column[FlowSummary]("spurious", "spurious", lambda flow: flow.spurious, counts=True),
     Column[FlowSummary](
         "smoothed_rtt_median_ms", "RTT median ms", lambda flow: flow.smoothed_rtt_median_ms, 1
     ),
@@ -219,19 +227,15 @@ LINK = _by_key(
     Column[LinkSummary]("queueing_p99_ms", "p99 ms", lambda link: link.queueing_p99_ms, 1),
     Column[LinkSummary]("queue_max_bytes", "longest queue kB", lambda link: link.queue_max_bytes,
                         shown=lambda link: count(link.queue_max_bytes / 1e3)),
-    Column[LinkSummary]("drops", "drops", lambda link: link.drops,
-                        shown=lambda link: count(link.drops)),
-    Column[LinkSummary]("marks", "marks", lambda link: link.marks,
-                        shown=lambda link: count(link.marks)),
+    Column[LinkSummary]("drops", "drops", lambda link: link.drops, counts=True),
+    Column[LinkSummary]("marks", "marks", lambda link: link.marks, counts=True),
 )  # fmt: skip
 
 #: The quantities of the short flows of one class of sizes, by key.
 SHORT_FLOW = _by_key(
     Column[SizeClass]("size_class", "short flows of", lambda one: one.title),
-    Column[SizeClass]("flows", "flows", lambda one: one.flows, shown=lambda one: count(one.flows)),
-    Column[SizeClass](
-        "finished", "ended", lambda one: one.finished, shown=lambda one: count(one.finished)
-    ),
+    Column[SizeClass]("flows", "flows", lambda one: one.flows, counts=True),
+    Column[SizeClass]("finished", "ended", lambda one: one.finished, counts=True),
     Column[SizeClass]("median_ms", "median ms", lambda one: one.median_ms, 1),
     Column[SizeClass]("p95_ms", "p95 ms", lambda one: one.p95_ms, 1),
     Column[SizeClass]("p99_ms", "p99 ms", lambda one: one.p99_ms, 1),

@@ -210,7 +210,7 @@ def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Tabl
     wasted = any(flow.spurious for flow in flows)
     resending = any(flow.resent is not None for flow in flows)
     left_out = {
-        "sends_s": len({(flow.start_s, flow.stop_s) for flow in flows}) == 1,
+        "start_s": len({(flow.start_s, flow.stop_s) for flow in flows}) == 1,
         "completion_s": not transfer_bytes,
         "resent": not resending,
         "drops": not counted,

@@ -14,6 +14,7 @@ from farpath.base.files import safe_name
 from farpath.metrics.column import Column, Shown, Subject, Value, given, number
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.table import Table as RichTable
 
     from farpath.metrics.estimate import Estimate
@@ -120,9 +121,31 @@ class Table:
         """The rows for JSON and data frames: values by key."""
         return [dict(zip(self.keys, row, strict=True)) for row in self.data]
 
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The values as a data frame; those that there are not are missing."""
+        import pandas as pd
+
+        columns = [column for column in self.columns if column.key]
+        by_key = {
+            column.key: _series(column, [row[index] for row in self.data])
+            for index, column in enumerate(columns)
+        }
+        return pd.DataFrame(by_key, columns=list(self.keys))
+
     def _repr_markdown_(self) -> str:
         """Return the Markdown that a notebook shows."""
         return as_markdown(self)
+
+
+def _series(column: Column[Any], values: Sequence[Value]) -> pd.Series:
+    """Return the values of a column of a data frame, with the type that they have."""
+    import pandas as pd
+
+    if column.counts:
+        return pd.Series(values, dtype="Int64")
+    # pandas takes values of which none is there for objects
+    return pd.Series(values, dtype="float" if set(values) == {None} else None)
 
 
 def with_interval(estimated: Estimate, decimals: int) -> str:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.seven_regions.agreement import all_tables
+from farpath.metrics.column import Column, Value
 from farpath.metrics.column import given as column_of
 from farpath.report import table as formats
 from farpath.report.table import Table
@@ -26,6 +27,17 @@ VALUES = (("x", 1 / 3), ("y", math.nan), ("z", None))
 def _sheet(*rows: tuple[str, ...], note: str = "") -> Table:
     grid = Table.of_texts("title", tuple("abc"[: len(rows[0])]), rows, note)
     return Table.of_values("name", ("a", "b_mbps"), VALUES, grid)
+
+
+def test_a_data_frame_has_numbers_also_where_none_is_there() -> None:
+    columns = (
+        Column[Value]("count", "count", lambda value: value, counts=True),
+        column_of("rtt_ms", "RTT"),
+        column_of("", "for people"),
+    )
+    frame = Table("name", "title", columns, ((1, None, "x"), (None, None, "y"))).frame
+    assert list(frame) == ["count", "rtt_ms"]
+    assert [str(kind) for kind in frame.dtypes] == ["Int64", "float64"]
 
 
 @pytest.mark.parametrize(
