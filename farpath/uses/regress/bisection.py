@@ -16,8 +16,17 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.lab.artifacts.kernels import images_of
-from farpath.uses.regress.baseline import BaselineRun, baseline_run
-from farpath.uses.regress.runner import Kernel, TrialJob, TrialResult, run_trials
+from farpath.runs.make import FailedRun
+from farpath.uses.regress.baseline import BaselineRun
+from farpath.uses.regress.compare import baseline_of
+from farpath.uses.regress.runner import (
+    Kernel,
+    MadeTrial,
+    TrialJob,
+    TrialResult,
+    made,
+    run_trials,
+)
 from farpath.uses.regress.suite import Trial
 from farpath.uses.regress.verdict import CaseState, CaseVerdict, judge
 
@@ -195,21 +204,16 @@ class _Search:
         commit = self.tree.head()
         return Kernel(commit[:12], images_of(str(self.tree.directory), self.tell))
 
-    def run(self, kernel: Kernel, seeds: range) -> list[TrialResult]:
+    def run(self, kernel: Kernel, seeds: range) -> tuple[TrialResult, ...]:
         jobs = [TrialJob(self.trial, kernel, seed) for seed in seeds]
         return run_trials(jobs, self.out, self.at_once)
 
-    def end(self, commit: str) -> tuple[Kernel, TrialResult]:
+    def end(self, commit: str) -> tuple[Kernel, MadeTrial]:
         """Check out the good or the bad commit, build it, and make its run."""
         self.tree.check_out(commit)
         kernel = self.kernel()
         (result,) = self.run(kernel, range(1, 2))
-        if result.failure is not None:
-            raise type(result.failure)(
-                f"{self.trial.name} on {commit[:12]}: {result.failure.message}",
-                result.failure.detail,
-            )
-        return kernel, result
+        return kernel, made(result, f"{self.trial.name} on {commit[:12]}")
 
     def test(self, before: BaselineRun) -> TestedCommit:
         """Build the commit that git has checked out, and judge its run."""
@@ -217,17 +221,17 @@ class _Search:
         subject = self.tree.subject(commit)
         try:
             (result,) = self.run(self.kernel(), range(1, 2))
-            if result.failure is not None:
-                raise result.failure
+            if isinstance(result, FailedRun):
+                raise result.error
         except (LabFailedError, MachineLacksError) as error:
             # It does not build or boot: git goes round it, as on exit status 125 (git-bisect(1))
             return TestedCommit(commit, subject, None, error.message)
         return TestedCommit(commit, subject, self._judge(result, before))
 
-    def _judge(self, result: TrialResult, before: BaselineRun) -> CaseVerdict:
-        return judge(self.trial.name, before, result.fingerprint, result.metrics)
+    def _judge(self, result: MadeTrial, before: BaselineRun) -> CaseVerdict:
+        return judge(self.trial.name, before, result.fingerprint, result.value)
 
-    def step_of(self, commit: str, result: TrialResult, before: BaselineRun) -> TestedCommit:
+    def step_of(self, commit: str, result: MadeTrial, before: BaselineRun) -> TestedCommit:
         return TestedCommit(commit, self.tree.subject(commit), self._judge(result, before))
 
 
@@ -261,7 +265,8 @@ def bisect(
             raise BadInputError(
                 problem=(f"{trial.name}: the packets are the same on {good[:12]} and on {bad[:12]}")
             )
-        before = _baseline([good_result, *search.run(good_kernel, range(2, seeds + 1))])
+        further = search.run(good_kernel, range(2, seeds + 1))
+        before = baseline_of([good_result, *(made(each, trial.name) for each in further)])
         steps = [
             search.step_of(good, good_result, before),
             search.step_of(bad, bad_result, before),
@@ -278,13 +283,6 @@ def bisect(
             tell(_line(step))
             said = tree.say(_word(step, criterion))
         return Bisection(trial.name, criterion, tuple(steps), found, tree.log())
-
-
-def _baseline(runs: list[TrialResult]) -> BaselineRun:
-    for run in runs:
-        if run.failure is not None:
-            raise run.failure
-    return baseline_run(runs[0].fingerprint, [run.metrics for run in runs])
 
 
 def _criterion(wanted: str | None, bad: TestedCommit, name: str) -> str:

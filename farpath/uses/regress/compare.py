@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
+from farpath.runs.make import FailedRun, MadeRun
 from farpath.spec.hosts import SIDES
 from farpath.uses.regress.baseline import Baseline, BaselineRun, baseline_run
-from farpath.uses.regress.runner import Kernel, TrialJob, TrialResult, run_trials
+from farpath.uses.regress.runner import (
+    Kernel,
+    MadeTrial,
+    TrialJob,
+    TrialResult,
+    made,
+    run_trials,
+)
 from farpath.uses.regress.suite import Trial
 from farpath.uses.regress.verdict import CaseState, CaseVerdict, judge
 
@@ -32,8 +40,8 @@ def compare_with_baseline(
 ) -> Comparison:
     """Run each trial once, with seed 1, and compare it with a baseline."""
     results = run_trials([TrialJob(trial, kernel) for trial in trials], out, at_once)
-    verdicts = [_verdict(result, baseline.runs.get(result.job.trial.name)) for result in results]
-    records = {result.job.trial.name: (None, result.record) for result in results}
+    verdicts = [_verdict(result, baseline.runs.get(result.run.name)) for result in results]
+    records = {result.run.name: (None, _record(result)) for result in results}
     return Comparison(baseline.name, kernel.name, tuple(verdicts), records)
 
 
@@ -51,7 +59,9 @@ def compare_kernels(
     differing = [
         trial
         for trial, before, after in pairs
-        if not (before.failure or after.failure) and before.metrics != after.metrics
+        if isinstance(before, MadeRun)
+        and isinstance(after, MadeRun)
+        and before.value != after.value
     ]
     further_results = run_trials(
         [TrialJob(trial, base, seed) for trial in differing for seed in range(2, seeds + 1)],
@@ -59,10 +69,9 @@ def compare_kernels(
         at_once,
         f"runs made for the bounds of {len(differing)} that differ",
     )
-    befores = {
-        trial.name: [before, *(result for result in further_results if result.job.trial == trial)]
-        for trial, before, _ in pairs
-    }
+    befores = {trial.name: [before] for trial, before, _ in pairs}
+    for result in further_results:
+        befores[result.run.name].append(result)
     verdicts = {trial.name: _pair_verdict(befores[trial.name], after) for trial, _, after in pairs}
     changed = [trial for trial in trials if verdicts[trial.name].state == CaseState.CHANGED]
     if not (base.images.sides or head.images.sides):
@@ -72,7 +81,7 @@ def compare_kernels(
                 for side, result in of_sides.items()
             }
             verdicts[trial] = replace(verdicts[trial], sides=sides)
-    records = {trial.name: (before.record, after.record) for trial, before, after in pairs}
+    records = {trial.name: (_record(before), _record(after)) for trial, before, after in pairs}
     return Comparison(base.name, head.name, tuple(verdicts.values()), records)
 
 
@@ -96,26 +105,36 @@ def _run_with_sides(
 
 def _pair_verdict(befores: Sequence[TrialResult], after: TrialResult) -> CaseVerdict:
     """Return the verdict on a run; ``befores``: the runs before of all seeds, the first first."""
-    name = after.job.trial.name
+    name = after.run.name
+    made_befores: list[MadeTrial] = []
     for result in befores:
-        if result.failure is not None:
-            reason = f"{result.job.kernel.name}, seed {result.job.seed}: {result.failure.message}"
+        if isinstance(result, FailedRun):
+            reason = f"{result.run.kernel}, seed {result.run.plan.seed}: {result.error.message}"
             return CaseVerdict(name, CaseState.FAILED, why=reason)
-    by_seed = [result.metrics for result in befores]
-    return _verdict(after, baseline_run(befores[0].fingerprint, by_seed))
+        made_befores.append(result)
+    return _verdict(after, baseline_of(made_befores))
 
 
 def _verdict(result: TrialResult, before: BaselineRun | None) -> CaseVerdict:
     """Return the verdict on a run, which may have failed."""
-    name = result.job.trial.name
-    if result.failure is not None:
-        return CaseVerdict(name, CaseState.FAILED, why=result.failure.message, wall_s=result.wall_s)
-    verdict = judge(name, before, result.fingerprint, result.metrics)
+    name = result.run.name
+    if isinstance(result, FailedRun):
+        return CaseVerdict(name, CaseState.FAILED, why=result.error.message, wall_s=result.wall_s)
+    verdict = judge(name, before, result.fingerprint, result.value)
     return replace(verdict, wall_s=result.wall_s)
 
 
+def _record(result: TrialResult) -> FilePath | None:
+    return result.record if isinstance(result, MadeRun) else None
+
+
+def baseline_of(results: Sequence[MadeTrial]) -> BaselineRun:
+    """Return the baseline of a trial's runs with several seeds, of which the first is 1."""
+    return baseline_run(results[0].fingerprint, [result.value for result in results])
+
+
 def make_baseline(
-    trials: Sequence[Trial], kernel: Kernel, name: str, made: Mapping[str, str | int],
+    trials: Sequence[Trial], kernel: Kernel, name: str, provenance: Mapping[str, str | int],
     out: FilePath, at_once: int, seeds: int,
 ) -> Baseline:  # fmt: skip
     """Run trials on a kernel, and return the baseline: values of seed 1, bounds by all seeds.
@@ -123,18 +142,12 @@ def make_baseline(
     Raises the error of a run that fails: a baseline has no failed runs.
     """
     jobs = [TrialJob(trial, kernel, seed) for trial in trials for seed in range(1, seeds + 1)]
-    results = run_trials(jobs, out, at_once)
-    for result in results:
-        if result.failure is not None:
-            trial_text = f"{result.job.trial.name}, seed {result.job.seed}"
-            raise type(result.failure)(
-                f"{trial_text}: {result.failure.message}", result.failure.detail
-            )
+    results = [
+        made(result, f"{result.run.name}, seed {result.run.plan.seed}")
+        for result in run_trials(jobs, out, at_once)
+    ]
     runs = {
-        trial.name: baseline_run(
-            results[index].fingerprint,
-            [result.metrics for result in results[index : index + seeds]],
-        )
+        trial.name: baseline_of(results[index : index + seeds])
         for trial, index in zip(trials, range(0, len(results), seeds), strict=True)
     }
-    return Baseline(name, made, runs)
+    return Baseline(name, provenance, runs)

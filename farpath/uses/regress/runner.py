@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path as FilePath
 
-from farpath.base.errors import FarpathError
 from farpath.lab.artifacts.images import Images
 from farpath.runs.make import FailedRun, MadeRun, make_runs
 from farpath.runs.progress import MADE, progress_printer
 from farpath.runs.run_set import PlannedRun, RunSet
 from farpath.uses.regress.metrics import metrics_of
 from farpath.uses.regress.suite import Trial
+
+#: A trial's run with its metrics, by name.
+MadeTrial = MadeRun[dict[str, float]]
+#: The same, or the error of a run that failed.
+TrialResult = MadeTrial | FailedRun
 
 
 @dataclass(frozen=True)
@@ -53,21 +57,9 @@ class TrialJob:
         return PlannedRun(self.trial.name, plan, images=images, kernel=name, request=request)
 
 
-@dataclass(frozen=True)
-class TrialResult:
-    """The result of a job: its record's directory, or why there is none."""
-
-    job: TrialJob
-    fingerprint: str = ""
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    record: FilePath | None = None
-    failure: FarpathError | None = None
-    wall_s: float = 0.0
-
-
 def run_trials(
     jobs: Sequence[TrialJob], out: FilePath, at_once: int, label: str = MADE
-) -> list[TrialResult]:
+) -> tuple[TrialResult, ...]:
     """Run all jobs, several at once, and print progress; results are in the order of ``jobs``.
 
     ``label`` names the jobs for people. Raises as ``make_runs``.
@@ -75,13 +67,12 @@ def run_trials(
     measures = [partial(metrics_of, extra=job.trial.case.extra_metrics) for job in jobs]
     run_set = RunSet(tuple(job.run for job in jobs))
     watch = progress_printer("regress", label)
-    made = make_runs(run_set, out, at_once, watch, measure=measures)
-    return [_result(job, result) for job, result in zip(jobs, made.results, strict=True)]
+    return make_runs(run_set, out, at_once, watch, measure=measures).results
 
 
-def _result(job: TrialJob, result: MadeRun[dict[str, float]] | FailedRun) -> TrialResult:
+def made(result: TrialResult, name: str) -> MadeTrial:
+    """Return a result that is there; raise the error of a failed run, which ``name`` precedes."""
     if isinstance(result, FailedRun):
-        return TrialResult(job, failure=result.error, wall_s=result.wall_s)
-    return TrialResult(
-        job, result.fingerprint, result.value, record=result.record, wall_s=result.wall_s
-    )
+        error = result.error
+        raise type(error)(f"{name}: {error.message}", error.detail)
+    return result
