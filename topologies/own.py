@@ -21,10 +21,10 @@ from farpath.spec.layout import Layout, Link, Node, Port
 from farpath.spec.own_network import Cable, OwnNetwork, Shaping, Step
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import (
+    Bottleneck,
     NetemDelay,
     Qdisc,
-    TbfBottleneck,
-    lateness_s,
+    bottleneck_of,
     nic_qdisc,
     processor_qdisc,
 )
@@ -55,7 +55,7 @@ def lay_out(plan: Plan) -> Layout:
         for step in (Step(cable, is_there=True), Step(cable, is_there=False)):
             ports = [link.one if step.is_there else link.other for link in chain]
             for port in ports:
-                if isinstance(port.queue, TbfBottleneck):
+                if isinstance(port.queue, Bottleneck):
                     rated[step] = port.name
     bottlenecks = network.bottlenecks(plan.pairs)
     others = [step for step in network.rated(plan.pairs) if step not in bottlenecks]
@@ -87,13 +87,9 @@ def _direction(plan: Plan, shaping: Shaping, start: str, end: str) -> list[Qdisc
         delay_s, jitter_s = shaping.delay_ms / 1e3, shaping.jitter_ms / 1e3
         qdiscs.append(NetemDelay(delay_s, shaping.loss, jitter_s))
     if shaping.rate_bps:
-        frame_bytes = plan.path.frame_bytes
-        late_s = lateness_s(plan.settings.clock, shaping.rate_bps, frame_bytes)
         packets = shaping.buffer_packets
-        size = packets * frame_bytes
-        qdiscs.append(
-            TbfBottleneck(shaping.rate_bps, size, frame_bytes, late_s, packets, shaping.queue)
-        )
+        size = packets * plan.path.frame_bytes
+        qdiscs.append(bottleneck_of(plan, shaping.rate_bps, size, packets, shaping.queue))
     qdiscs.append(processor_qdisc(plan) if end in senders else None)
     return [qdisc for qdisc in qdiscs if qdisc]
 

@@ -20,6 +20,7 @@ from farpath.guest import (
     flow_drops,
     packetdrill,
     processors,
+    qdiscs,
     system,
 )
 from farpath.guest.containers import EndHosts
@@ -119,6 +120,7 @@ def play(share: FilePath, platform: Platform) -> None:
     system.wait_until(system.next_second_ns())
     system.start_open_vswitch()
     platform.load_stacks(plan.stacks, share / site_modules(site))
+    qdiscs.load(layout, site, share / site_modules(site))
     if layout.far_links:
         far_links.load(plan, layout, site, share)
     if plan.path.background and not platform.shared and layout.site_of(BACKGROUND) == site:

@@ -1,20 +1,22 @@
 """Link changes: carries out at their times what a plan changes of rates and delays.
 
-Each change is read back at once, and the answer of tc goes to the host.
+Each change is read back at once, and the answer of the kernel goes to the host.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from functools import partial
 from pathlib import Path as FilePath
 
 from farpath.guest.background import Moments
 from farpath.guest.network import Network
+from farpath.guest.qdiscs import RtnetlinkQdisc
 from farpath.guest.system import NS_PER_S
 from farpath.guest.tc_process import TcProcess
 from farpath.spec.protocol import CHANGES_FILE
-from farpath.spec.qdiscs import ChangingQdisc, changes_of
+from farpath.spec.qdiscs import ChangingQdisc, LinkBottleneck, changes_of
 
 
 class LinkChangeError(RuntimeError):
@@ -22,7 +24,7 @@ class LinkChangeError(RuntimeError):
 
 
 class LinkChanges:
-    """The changes of this site's ports. ``raw``: where tc's answers go."""
+    """The changes of this site's ports. ``raw``: where the answers go."""
 
     def __init__(self, network: Network, raw: FilePath) -> None:
         self.network = network
@@ -33,7 +35,13 @@ class LinkChanges:
             for port in network.layout.ports
             if network.has(port.node) and (changes := changes_of(port.queue))
         }
-        self.tcs = {port: TcProcess(port, network.host_pid(port), ["-r"]) for port in self.changes}
+        self.links: dict[str, RtnetlinkQdisc] = {}
+        self.tcs: dict[str, TcProcess] = {}
+        for port, ((_, qdisc), *_) in self.changes.items():
+            if isinstance(qdisc, LinkBottleneck):
+                self.links[port] = network.link(port)
+            else:
+                self.tcs[port] = TcProcess(port, network.host_pid(port), ["-r"])
         self.lines: dict[str, list[bytes]] = {port: [] for port in self.changes}
 
     def moments(self, epoch_ns: int) -> Moments:
@@ -46,7 +54,11 @@ class LinkChanges:
         ]
 
     def _change(self, port: str, at_s: float, qdisc: ChangingQdisc) -> None:
-        answer = self.tcs[port].show(*qdisc.tc_lines(port, "change"))
+        if isinstance(qdisc, LinkBottleneck):
+            self.links[port].change({"rate_bps": qdisc.rate_bps})
+            answer = json.dumps([self.links[port].show()]).encode() + b"\n"
+        else:
+            answer = self.tcs[port].show(*qdisc.tc_lines(port, "change"))
         done_s = (time.monotonic_ns() - self.epoch_ns) / NS_PER_S
         if not answer:
             raise LinkChangeError(f"tc ended at the change of {port} at {at_s:g} s")
@@ -54,7 +66,8 @@ class LinkChanges:
         self.lines[port].append(f"{done_s:.9f} ".encode() + answer)
 
     def end(self) -> None:
-        """End all tc and write their answers, one file for each port."""
-        for port, tc in self.tcs.items():
+        """End all tc and write the answers, one file for each port."""
+        for tc in self.tcs.values():
             tc.close()
-            (self.raw / CHANGES_FILE.format(port=port)).write_bytes(b"".join(self.lines[port]))
+        for port, lines in self.lines.items():
+            (self.raw / CHANGES_FILE.format(port=port)).write_bytes(b"".join(lines))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from mininet.link import Intf
@@ -23,7 +23,7 @@ from farpath.spec.hosts import BACKGROUND, SERVER
 from farpath.spec.layout import Layout, Port
 from farpath.spec.offloads import segments_at_once, wanted_features
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import Qdisc, TbfBottleneck
+from farpath.spec.qdiscs import Bottleneck, Qdisc
 from farpath.spec.sites import far_ends
 from farpath.spec.window import buffer_of
 from farpath.tools.commands import run, run_json
@@ -255,6 +255,12 @@ class Network:
         node = next(one.node for one in self.layout.ports if one.name == port)
         self.mininet.get(node).intf(port).params["queue"] = qdisc
 
+    def link(self, port: str) -> qdiscs.RtnetlinkQdisc:
+        """Return the link of a port of this site, whose bottleneck is one."""
+        host_pid = self.host_pid(port)
+        with nullcontext() if host_pid is None else network_namespace(host_pid):
+            return qdiscs.link_of(port)
+
     def read_back(self) -> dict[str, Any]:
         """Read the network's real settings: qdiscs with statistics, links, routes, sysctls."""
         links = [
@@ -357,7 +363,7 @@ class Network:
         for node in self._namespaces():
             for port, qdisc in self._planned_qdiscs(node).items():
                 differences = qdisc.differences(roots.get(port, {}))
-                if isinstance(qdisc, TbfBottleneck):
+                if isinstance(qdisc, Bottleneck):
                     differences += qdisc.child_differences(children.get(port, {}))
                 sentences += [f"queue of {port}: {difference}" for difference in differences]
         for link in readback["links"]:

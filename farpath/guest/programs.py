@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest import addresses, system, user_time
+from farpath.guest import addresses, qdiscs, system, user_time
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.platforms import Platform
 from farpath.guest.program_groups import ProgramGroups
@@ -68,7 +68,9 @@ def start_network(plan: Plan, share: FilePath, platform: Platform) -> Network:
     """Build the network of a lab of one guest, whose hosts use the plan's congestion control."""
     system.start_open_vswitch()
     platform.load_stacks(plan.stacks, share / site_modules(0))
-    network = Network(plan, platform, lay_out(plan), 0)
+    layout = lay_out(plan)
+    qdiscs.load(layout, 0, share / site_modules(0))
+    network = Network(plan, platform, layout, 0)
     network.start()
     congestion = plan.stack_of(plan.schedule.flows[0]).congestion
     for host in network.hosts:

@@ -31,7 +31,7 @@ from farpath.guest.datagram_listeners import DatagramListeners
 from farpath.guest.ecn_readers import ecn_readers
 from farpath.guest.link_changes import LinkChanges
 from farpath.guest.network import Network, network_namespace
-from farpath.guest.qdiscs import Dualpi2, has_dualpi2
+from farpath.guest.qdiscs import is_known_to_tc, unknown_to_tc
 from farpath.guest.routers import host_names
 from farpath.guest.short_flows import ShortFlowPrograms
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
@@ -47,7 +47,7 @@ from farpath.spec.schedule import Flow
 from farpath.spec.sites import discards_payload
 from farpath.spec.stack import IPERF3, QUIC, UDP
 from farpath.spec.transfer import block_bytes
-from farpath.tools import accepts, dualpi2, iperf3, iperf3_like, ping, traceroute
+from farpath.tools import accepts, iperf3, iperf3_like, ping, rtnetlink, traceroute
 from farpath.tools.commands import run
 
 #: How long before a flow its receiver is started, in virtual s; it must listen on its port when
@@ -68,7 +68,7 @@ class TrafficError(RuntimeError):
 
 
 class QueueSampler:
-    """Samples the statistics of a bottleneck's qdisc.
+    """Samples the statistics of a bottleneck's qdisc, and of the one below it.
 
     ``host_pid``: a process in the namespace of the host whose port it is; None for a switch's.
     ``qdisc``: the port's.
@@ -78,25 +78,30 @@ class QueueSampler:
         self, port: str, output: FilePath, host_pid: int | None = None, qdisc: Qdisc | None = None
     ) -> None:
         self.output = output.open("wb")
-        self.dualpi2: Dualpi2 | None = None
-        if has_dualpi2(qdisc):
-            with nullcontext() if host_pid is None else network_namespace(host_pid):
-                self.dualpi2 = Dualpi2(port)
-        self.tc = TcProcess(port, host_pid)
+        with nullcontext() if host_pid is None else network_namespace(host_pid):
+            self.unknown = list(unknown_to_tc(port, qdisc))
+        self.tc = TcProcess(port, host_pid) if is_known_to_tc(qdisc) else None
 
     def sample(self, t_s: float) -> None:
-        """Append one line: the time in the schedule in s, a space, the output of tc."""
-        answer = self.tc.show()
-        if not answer:
-            raise TrafficError(f"tc ended while sampling {self.tc.port}")
-        if self.dualpi2:
-            qdiscs = [*dualpi2.parse_others(answer.decode()), self.dualpi2.show()]
+        """Append one line: the time in the schedule in s, a space, qdiscs in JSON as of tc."""
+        answer = self._ask_tc() if self.tc else b"[]"
+        if self.unknown:
+            qdiscs = [one.show() for one in self.unknown]
+            qdiscs += rtnetlink.parse_others(answer.decode())
             answer = json.dumps(qdiscs).encode() + b"\n"
         self.output.write(f"{t_s:.6f} ".encode() + answer)
 
+    def _ask_tc(self) -> bytes:
+        assert self.tc
+        answer = self.tc.show()
+        if not answer:
+            raise TrafficError(f"tc ended while sampling {self.tc.port}")
+        return answer
+
     def close(self) -> None:
         """End tc and close the file of samples."""
-        self.tc.close()
+        if self.tc:
+            self.tc.close()
         self.output.close()
 
 

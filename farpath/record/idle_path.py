@@ -19,11 +19,12 @@ from statistics import fmean, median
 from typing import Any
 
 from farpath.base.errors import CheckFailedError
+from farpath.spec.ethernet import ETHERNET_HEADER_BYTES
 from farpath.spec.hosts import PINGER
 from farpath.spec.layout import Layout, Port
 from farpath.spec.plan import Plan
 from farpath.spec.processor import ProcessorQueue
-from farpath.spec.qdiscs import NetemDelay, NicQueue, Qdisc
+from farpath.spec.qdiscs import LinkBottleneck, NetemDelay, NicQueue, Qdisc
 from farpath.tools import ping
 from topologies import lay_out
 
@@ -44,8 +45,8 @@ RTT_TOLERANCE_MS = {"cpu": 5.0, "wall": 25.0}
 #: The first ping that comes back waits on its way for Open vSwitch to learn it at each link, 26 us
 #: at most on drawn ways. It counts only where it is the only one.
 FIRST_PING_LINK_MS = 0.03
-#: Size of ping's default frame: 56 bytes of data, headers of ICMP, IPv6 and Ethernet.
-PING_FRAME_BYTES = 56 + 8 + 40 + 14
+#: What ping sends by default, in bytes.
+PING_DATA_BYTES = 56
 #: The chance of an event that does not happen: pings all lost, or jitter that does not cancel out.
 NEVER = 1e-12
 
@@ -103,21 +104,33 @@ class PortEffect:
 def effect_of(qdisc: Qdisc | None, plan: Plan) -> PortEffect:
     """Return the effect of a port's qdisc on a ping on the idle path.
 
-    Bottlenecks do nothing: their buckets have the tokens of a full frame then, so that a ping
-    leaves at once (``farpath.spec.qdiscs.bucket_bytes``), and a trace has not begun.
+    A link takes the time in which it sends the ping, less a step of the clock at most, or more
+    where that is shorter than a timer. A tbf does nothing: its bucket has the tokens of a full
+    frame then, so that a ping leaves at once (``farpath.spec.qdiscs.bucket_bytes``). Nor does a
+    trace, which has not begun.
     """
     if isinstance(qdisc, NetemDelay) and qdisc.delay_ns:
         jitter_ns = round(qdisc.jitter_s * 1e9)
         timer = ANY_LATE if jitter_ns else timer_late(qdisc.delay_ns)
         return PortEffect(qdisc.delay_ns, jitter_ns, qdisc.reorder > 0, timer)
+    if isinstance(qdisc, LinkBottleneck):
+        sent_ns = ping_frame_bytes(plan) * 8e9 / qdisc.rate_bps
+        return PortEffect(
+            further=Late(sent_ns - CLOCK_STEP_NS, sent_ns, sent_ns + ANY_LATE.most_ns)
+        )
     if isinstance(qdisc, NicQueue):
-        sent_ns = PING_FRAME_BYTES * 8e9 / qdisc.rate_bps
+        sent_ns = ping_frame_bytes(plan) * 8e9 / qdisc.rate_bps
         most_ns = sent_ns + 2 * qdisc.half_jitter_ns + ANY_LATE.most_ns
         return PortEffect(further=Late(0, most_ns / 2, most_ns))
     if isinstance(qdisc, ProcessorQueue) and plan.era.processor:
         most_ns = plan.era.processor.packet_ns + ANY_LATE.most_ns
         return PortEffect(further=Late(0, most_ns / 2, most_ns))
     return PortEffect()
+
+
+def ping_frame_bytes(plan: Plan) -> int:
+    """Return the size of the frame of a ping in bytes: data, and headers of ICMP, IP, Ethernet."""
+    return PING_DATA_BYTES + 8 + {4: 20, 6: 40}[plan.ip_version] + ETHERNET_HEADER_BYTES
 
 
 def effects(plan: Plan, layout: Layout, one: str, other: str) -> tuple[PortEffect, ...]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from farpath.spec.aqm import DUALPI2, Aqm
 from farpath.spec.datagrams import MOST_PACING_BPS
@@ -17,6 +17,7 @@ from farpath.spec.hosts import SENDER
 from farpath.spec.path import ETHERNET_HEADER_BYTES
 from farpath.spec.plan import Plan
 from farpath.spec.processor import ProcessorQueue
+from farpath.spec.settings import HOST
 from farpath.spec.stack import UDP, UDTPERF
 
 #: Packet limit of a delay line: more than any set of windows puts on a path (100
@@ -45,9 +46,11 @@ REAL_TIME = "wall"
 #: Least size of a bucket above one frame. tc stores a bucket as time in ticks of 64 ns: one of
 #: exactly one frame could be rounded below it, and no frame would pass.
 LEAST_SLACK_BYTES = 64
-#: Major number of the handle of a qdisc below tbf, and tbf's only class (1:1), as the kernel
-#: numbers them.
-CHILD_HANDLE, CHILD_PARENT = 0x10, 0x10001
+#: The module of a link, and the kind of its qdisc.
+BOTTLENECK = "bottleneck"
+#: Major numbers of the handles of a port's first qdisc, and of the one below a bottleneck; and the
+#: bottleneck's only class (1:1), as the kernel numbers them.
+ROOT_HANDLE, CHILD_HANDLE, CHILD_PARENT = 0x1, 0x10, 0x10001
 
 
 def bucket_bytes(rate_bps: int, frame_bytes: int, lateness_s: float) -> int:
@@ -89,56 +92,33 @@ def seed_differences(options: Mapping[str, Any], seed: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class TbfBottleneck:
-    """A bottleneck with a rate and a buffer: tbf (net/sched/sch_tbf.c) over another queue.
-
-    That is the drop-tail buffer that tbf makes for itself, a bfifo, or ``aqm``. Whichever it is,
-    tbf alone gives the rate, and takes one packet from it ahead of its time (peek).
+class Bottleneck:
+    """A bottleneck with a rate, over a queue: a drop-tail buffer or ``aqm``.
 
     ``buffer_bytes``: in bytes of frames. ``frame_bytes``: size of a full frame.
-    ``lateness_s``: how late its timer may be without a loss of rate. ``buffer_packets``: length of
-    a buffer that counts packets, which pfifo is in the place of bfifo; 0 for one of bytes.
-    ``rate_changes``: when the rate changes after the schedule's start, in s, and to what.
+    ``buffer_packets``: length of a buffer that counts packets, which pfifo is in the place of
+    bfifo; 0 for one of bytes. ``rate_changes``: when the rate changes after the schedule's start,
+    in s, and to what.
     """
 
     rate_bps: int
     buffer_bytes: int
     frame_bytes: int
-    lateness_s: float
     buffer_packets: int = 0
     aqm: Aqm | None = None
     rate_changes: tuple[tuple[float, int], ...] = ()
 
     @property
-    def bucket_bytes(self) -> int:
-        """The size of its bucket."""
-        return bucket_bytes(self.rate_bps, self.frame_bytes, self.lateness_s)
-
-    @property
-    def changes(self) -> tuple[tuple[float, TbfBottleneck], ...]:
-        """What it becomes when: a time in s, and the same bottleneck with its new rate.
-
-        tbf keeps its queue and fills its bucket (tbf_change in net/sched/sch_tbf.c). The frame
-        that waits for tokens leaves when it would have left before, and the next one has the
-        new rate: a frame that is being sent ends at the rate at which it began.
-        """
+    def changes(self) -> tuple[tuple[float, Self], ...]:
+        """What it becomes when: a time in s, and the same bottleneck with its new rate."""
         return tuple(
             (at_s, replace(self, rate_bps=rate_bps)) for at_s, rate_bps in self.rate_changes
         )
 
-    def tc_lines(self, port: str, verb: str = "add") -> list[str]:
-        """Return the lines for ``tc -batch`` that set this qdisc on a port, or ``change`` it."""
-        tbf = (
-            f"qdisc {verb} dev {port} root handle 1: tbf rate {self.rate_bps}bit "
-            f"burst {self.bucket_bytes} limit {self.buffer_bytes}"
-        )
-        child = f"qdisc {verb} dev {port} parent 1:1 handle {CHILD_HANDLE:x}: "
-        if self.aqm:
-            # A change of the rate leaves the active queue as it is
-            words = self.aqm.tc_words(self.aqm_limit, self.frame_bytes, self.rate_bps)
-            kept = verb != "add" or self.aqm.kind == DUALPI2
-            return [tbf] if kept else [tbf, child + words]
-        return [tbf, f"{child}pfifo limit {self.buffer_packets}"] if self.buffer_packets else [tbf]
+    @property
+    def burst_bytes(self) -> int:
+        """What it may send at one instant."""
+        raise NotImplementedError
 
     @property
     def aqm_kind(self) -> str:
@@ -151,14 +131,27 @@ class TbfBottleneck:
         assert self.aqm
         return self.aqm.limit(self.buffer_bytes, self.buffer_packets, self.frame_bytes)
 
+    def tc_lines(self, port: str, verb: str = "add") -> list[str]:
+        """Return the lines for ``tc -batch`` that set this qdisc on a port, or ``change`` it."""
+        raise NotImplementedError
+
+    def child_lines(self, port: str, verb: str) -> list[str]:
+        """Return the lines of the queue below it; a change of the rate leaves an active one."""
+        child = f"qdisc {verb} dev {port} parent 1:1 handle {CHILD_HANDLE:x}: "
+        if self.aqm and verb == "add" and self.aqm.kind != DUALPI2:
+            return [child + self.aqm.tc_words(self.aqm_limit, self.frame_bytes, self.rate_bps)]
+        if self.buffer_packets and not self.aqm:
+            return [f"{child}pfifo limit {self.buffer_packets}"]
+        return []
+
+    @staticmethod
+    def rate_of(qdisc: Mapping[str, Any]) -> int:
+        """Return the rate of a qdisc of this kind that was shown, in bit/s."""
+        raise NotImplementedError
+
     def differences(self, qdisc: dict[str, Any]) -> list[str]:
-        """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
-        options = qdisc.get("options", {})
-        differences = kind_differences(qdisc, "tbf")
-        differences += rate_differences(options.get("rate", 0), self.rate_bps)
-        if options.get("limit") != self.buffer_bytes:
-            differences.append(f"buffer is {options.get('limit')} bytes, not {self.buffer_bytes}")
-        return differences
+        """Describe how a qdisc that was shown differs from this one."""
+        raise NotImplementedError
 
     def child_differences(self, qdisc: dict[str, Any]) -> list[str]:
         """Describe how the qdisc below it, empty for none, differs from the planned one."""
@@ -171,6 +164,111 @@ class TbfBottleneck:
         if packets != self.buffer_packets:
             differences.append(f"buffer is {packets} packets, not {self.buffer_packets}")
         return differences
+
+
+@dataclass(frozen=True)
+class LinkBottleneck(Bottleneck):
+    """A bottleneck that is a link: images/kernel/devices/bottleneck.c in the lab's kernel.
+
+    One packet is in transmission, for its size over the rate, and those that wait are in the queue.
+    A new rate holds from the next packet on. It is set and shown by rtnetlink
+    (``farpath.tools.bottleneck``).
+    """
+
+    @property
+    def burst_bytes(self) -> int:
+        """The one packet whose transmission ends."""
+        return self.frame_bytes
+
+    def tc_lines(self, port: str, verb: str = "add") -> list[str]:
+        """Return the lines of the queue below it, to which a change of the rate does nothing."""
+        return self.child_lines(port, verb) if verb == "add" else []
+
+    @property
+    def options(self) -> dict[str, int]:
+        """Its options for rtnetlink: ``rate_bps`` and ``limit_bytes``."""
+        return {"rate_bps": self.rate_bps, "limit_bytes": self.buffer_bytes}
+
+    @staticmethod
+    def rate_of(qdisc: Mapping[str, Any]) -> int:
+        """Return the rate of a link that was shown, in bit/s."""
+        rate_bps: int = qdisc["options"]["rate_bps"]
+        return rate_bps
+
+    def differences(self, qdisc: dict[str, Any]) -> list[str]:
+        """Describe how a link that was shown differs from this one."""
+        shown = qdisc.get("options", {})
+        return kind_differences(qdisc, BOTTLENECK) + [
+            f"{name} is {shown.get(name)}, not {wanted}"
+            for name, wanted in self.options.items()
+            if shown.get(name) != wanted
+        ]
+
+
+@dataclass(frozen=True)
+class TbfBottleneck(Bottleneck):
+    """A bottleneck of the host lab, whose kernel has no module of farpath's: tbf (sch_tbf.c).
+
+    It takes one packet from its queue ahead of its time (peek), and packets that are smaller than
+    its bucket pass an idle one at once. ``lateness_s``: how late its timer may be without a loss
+    of rate.
+    """
+
+    lateness_s: float = field(kw_only=True)
+
+    @property
+    def bucket_bytes(self) -> int:
+        """The size of its bucket."""
+        return bucket_bytes(self.rate_bps, self.frame_bytes, self.lateness_s)
+
+    @property
+    def burst_bytes(self) -> int:
+        """A full bucket, which each change fills anew.
+
+        tbf keeps its queue (tbf_change in net/sched/sch_tbf.c). The frame that waits for tokens
+        leaves when it would have left before, and the next one has the new rate.
+        """
+        return self.bucket_bytes
+
+    def tc_lines(self, port: str, verb: str = "add") -> list[str]:
+        """Return the lines for ``tc -batch`` that set this qdisc on a port, or ``change`` it."""
+        tbf = (
+            f"qdisc {verb} dev {port} root handle 1: tbf rate {self.rate_bps}bit "
+            f"burst {self.bucket_bytes} limit {self.buffer_bytes}"
+        )
+        return [tbf, *self.child_lines(port, verb)]
+
+    @staticmethod
+    def rate_of(qdisc: Mapping[str, Any]) -> int:
+        """Return the rate of a tbf that tc printed, in bit/s."""
+        rate_bytes_per_s: int = qdisc["options"]["rate"]
+        return 8 * rate_bytes_per_s
+
+    def differences(self, qdisc: dict[str, Any]) -> list[str]:
+        """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
+        options = qdisc.get("options", {})
+        differences = kind_differences(qdisc, "tbf")
+        differences += rate_differences(options.get("rate", 0), self.rate_bps)
+        if options.get("limit") != self.buffer_bytes:
+            differences.append(f"buffer is {options.get('limit')} bytes, not {self.buffer_bytes}")
+        return differences
+
+
+def bottleneck_of(
+    plan: Plan,
+    rate_bps: int,
+    buffer_bytes: int,
+    buffer_packets: int = 0,
+    aqm: Aqm | None = None,
+    rate_changes: tuple[tuple[float, int], ...] = (),
+) -> Bottleneck:
+    """Return a bottleneck as the lab of a plan has it: a link, or tbf on a kernel of others."""
+    frame_bytes = plan.path.frame_bytes
+    fields = (rate_bps, buffer_bytes, frame_bytes, buffer_packets, aqm, rate_changes)
+    if plan.settings.lab == HOST:
+        late_s = lateness_s(plan.settings.clock, rate_bps, frame_bytes)
+        return TbfBottleneck(*fields, lateness_s=late_s)
+    return LinkBottleneck(*fields)
 
 
 @dataclass(frozen=True)
@@ -351,16 +449,10 @@ class FqMaxrate:
 
 
 Qdisc = (
-    TbfBottleneck
-    | DeliveryBottleneck
-    | NetemDelay
-    | NicQueue
-    | FqPacing
-    | FqMaxrate
-    | ProcessorQueue
+    Bottleneck | DeliveryBottleneck | NetemDelay | NicQueue | FqPacing | FqMaxrate | ProcessorQueue
 )
 #: Those that may change during a run.
-ChangingQdisc = TbfBottleneck | NetemDelay
+ChangingQdisc = Bottleneck | NetemDelay
 
 
 def changes_of(qdisc: Qdisc | None) -> tuple[tuple[float, ChangingQdisc], ...]:

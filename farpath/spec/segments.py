@@ -10,10 +10,10 @@ from farpath.spec.layout import Link, Wiring
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import (
+    Bottleneck,
     FqMaxrate,
     NetemDelay,
-    TbfBottleneck,
-    lateness_s,
+    bottleneck_of,
     nic_qdisc,
     processor_qdisc,
 )
@@ -62,20 +62,19 @@ def _changing(line: NetemDelay | None, plan: Plan, far_delay_s: float) -> NetemD
     return line and replace(line, delay_changes=tuple(changes))
 
 
-def bottleneck(plan: Plan) -> TbfBottleneck | DeliveryBottleneck:
+def bottleneck(plan: Plan) -> Bottleneck | DeliveryBottleneck:
     """The path's rate, and its buffer or active queue."""
     path = plan.path
     if path.rate_trace:
         return DeliveryBottleneck(path.rate_bps, path.buffer_bytes, path.buffer_packets)
-    late_s = lateness_s(plan.settings.clock, path.rate_bps, path.frame_bytes)
-    return TbfBottleneck(
-        *(path.rate_bps, path.buffer_bytes, path.frame_bytes, late_s, path.buffer_packets),
+    return bottleneck_of(
+        *(plan, path.rate_bps, path.buffer_bytes, path.buffer_packets),
         aqm=path.queue,
         rate_changes=tuple((at_s, round(rate_bps)) for at_s, rate_bps in plan.rates.changes),
     )
 
 
-def bottleneck_back(plan: Plan) -> TbfBottleneck | DeliveryBottleneck | None:
+def bottleneck_back(plan: Plan) -> Bottleneck | DeliveryBottleneck | None:
     """The bottleneck towards the senders: of the path's rate there, or like the other one.
 
     None if nothing limits that direction.
@@ -83,8 +82,7 @@ def bottleneck_back(plan: Plan) -> TbfBottleneck | DeliveryBottleneck | None:
     path = plan.path
     if not path.up_rate_bps:
         return bottleneck(plan) if plan.is_limited_both_ways else None
-    late_s = lateness_s(plan.settings.clock, path.up_rate_bps, path.frame_bytes)
-    return TbfBottleneck(path.up_rate_bps, path.up_buffer_bytes, path.frame_bytes, late_s)
+    return bottleneck_of(plan, path.up_rate_bps, path.up_buffer_bytes)
 
 
 def sending_site(wiring: Wiring, plan: Plan, switch: str, column: float, site: int = 0) -> None:

@@ -23,6 +23,7 @@ from farpath.spec.protocol import (
     FAR_LINK_MODULE,
     PROCESSOR_MODULE,
 )
+from farpath.spec.qdiscs import BOTTLENECK
 from farpath.spec.sites import side_of
 from farpath.spec.stack import Stack
 from farpath.spec.user_time import MODULE as USER_TIME_MODULE
@@ -74,7 +75,7 @@ class Images:
         """The kernel modules of farpath's devices."""
         names = (
             *(FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE, DISK_MODULE, DROPS_MODULE),
-            DELIVERIES_MODULE,
+            *(DELIVERIES_MODULE, BOTTLENECK),
         )
         return tuple(self.stacks / f"{name}.ko" for name in names)
 

@@ -37,6 +37,7 @@ from farpath.spec.protocol import (
     FAR_LINK_MODULE,
     PROCESSOR_MODULE,
 )
+from farpath.spec.qdiscs import BOTTLENECK, LinkBottleneck
 from farpath.spec.stack import Stack
 from farpath.spec.user_time import MODULE as USER_TIME_MODULE
 from topologies import lay_out
@@ -101,12 +102,14 @@ def used_devices(plan: Plan) -> tuple[str, ...]:
 
     ``drops`` only counts, and is none of them.
     """
+    layout = lay_out(plan)
     used = {
-        FAR_LINK_MODULE: lay_out(plan).sites > 1,
+        FAR_LINK_MODULE: layout.sites > 1,
         BACKGROUND_MODULE: plan.path.background is not None,
         PROCESSOR_MODULE: plan.era.processor is not None,
         DISK_MODULE: bool(plan.disks),
         DELIVERIES_MODULE: bool(plan.path.rate_trace),
+        BOTTLENECK: any(isinstance(port.queue, LinkBottleneck) for port in layout.ports),
         USER_TIME_MODULE: plan.programs,
     }
     return tuple(

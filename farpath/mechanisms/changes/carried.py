@@ -21,8 +21,8 @@ from farpath.spec.ethernet import ETHERNET_HEADER_BYTES
 from farpath.spec.layout import Port
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CHANGES_FILE
-from farpath.spec.qdiscs import ChangingQdisc, TbfBottleneck, changes_of
-from farpath.tools import dualpi2, tc
+from farpath.spec.qdiscs import Bottleneck, ChangingQdisc, changes_of
+from farpath.tools import rtnetlink, tc
 from topologies import lay_out
 
 #: How late a change may be on the virtual clock, in s. A program's timer may be 50 us late, and
@@ -56,7 +56,7 @@ def _of_port(raw_dir: FilePath, port: Port) -> Iterator[dict[str, Any]]:
         )
     for (at_s, qdisc), line in zip(planned, lines, strict=True):
         done_s, _, answer = line.partition(" ")
-        yield _checked(port.name, at_s, float(done_s), qdisc, dualpi2.parse_others(answer))
+        yield _checked(port.name, at_s, float(done_s), qdisc, rtnetlink.parse_others(answer))
 
 
 def _checked(
@@ -72,8 +72,8 @@ def _checked(
             f"the change of {port} at {at_s:g} s is not as planned: {'; '.join(differences)}"
         )
     value = (
-        {"rate_bps": 8 * root["options"]["rate"]}
-        if isinstance(qdisc, TbfBottleneck)
+        {"rate_bps": qdisc.rate_of(root)}
+        if isinstance(qdisc, Bottleneck)
         else {"delay_ms": 1e3 * root["options"].get("delay", {}).get("delay", 0.0)}
     )
     return {"port": port, "at_s": at_s, "done_s": done_s, **value}
@@ -82,9 +82,9 @@ def _checked(
 def check_carried(raw_dir: FilePath, plan: Plan) -> None:
     """Raise CheckFailedError if a bottleneck carried more than its changing rate allows.
 
-    The limit is the integral of the rate between two samples and a bucket, which each change fills
-    anew (``farpath.spec.qdiscs.TbfBottleneck``). For a trace it is the opportunities between the
-    samples and the rest of the last one.
+    The limit is the integral of the rate between two samples and what the bottleneck may send at
+    one instant (``burst_bytes``), once more for each change. For a trace it is the opportunities
+    between the samples and the rest of the last one.
     """
     if not (plan.path.rate_changes or plan.path.rate_trace):
         return
@@ -94,13 +94,13 @@ def check_carried(raw_dir: FilePath, plan: Plan) -> None:
     if isinstance(queue, DeliveryBottleneck):
         _check_delivered(first, samples, plan)
         return
-    assert isinstance(queue, TbfBottleneck)
-    bucket_bytes = max(one.bucket_bytes for one in (queue, *(one for _, one in queue.changes)))
+    assert isinstance(queue, Bottleneck)
+    burst_bytes = max(one.burst_bytes for one in (queue, *(one for _, one in queue.changes)))
     late_bytes = max(plan.path.rates_bps) / 8 * LATE_S
     for before, after in pairwise(samples):
         changes = sum(before.t_s <= at_s < after.t_s for at_s, _ in rates.changes)
         allowed = rates.integral(before.t_s, after.t_s) / 8
-        most = allowed + (1 + changes) * bucket_bytes + 2 * late_bytes
+        most = allowed + (1 + changes) * burst_bytes + 2 * late_bytes
         if after.bytes - before.bytes > most:
             raise CheckFailedError(
                 f"{first} carried {after.bytes - before.bytes:,} bytes from {before.t_s:g} to "

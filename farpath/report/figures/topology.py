@@ -12,12 +12,12 @@ from farpath.spec.plan import Plan
 from farpath.spec.processor import ProcessorQueue
 from farpath.spec.qdiscs import (
     JITTER_RATE_BPS,
+    Bottleneck,
     FqMaxrate,
     FqPacing,
     NetemDelay,
     NicQueue,
     Qdisc,
-    TbfBottleneck,
 )
 from topologies import lay_out
 
@@ -73,15 +73,15 @@ def queue_labels(queue: Qdisc) -> list[str]:
             *(["changing delay"] if queue.changes else []),
             *(f"{name} {value}" for name, value in impairments.items() if value),
         ]
-    if isinstance(queue, TbfBottleneck | DeliveryBottleneck):
+    if isinstance(queue, Bottleneck | DeliveryBottleneck):
         packets = f"{queue.buffer_packets} packets"
         size = packets if queue.buffer_packets else size_text(queue.buffer_bytes)
         rate = (
             [rate_text(queue.rate_bps), *(["changing"] if queue.changes else [])]
-            if isinstance(queue, TbfBottleneck)
+            if isinstance(queue, Bottleneck)
             else [f"trace, mean {rate_text(queue.mean_bps)}"]
         )
-        aqm_kind = queue.aqm_kind if isinstance(queue, TbfBottleneck) else ""
+        aqm_kind = queue.aqm_kind if isinstance(queue, Bottleneck) else ""
         return [*rate, f"{aqm_kind or 'buffer'} {size}"]
     if isinstance(queue, NicQueue):
         jitter = [f"jitter {queue.jitter_s * 1e6:g} us"] if queue.jitter_s else []
