@@ -90,11 +90,13 @@ ANY_LATE = Late(0, 254, 511)
 class PortEffect:
     """The effect of one port on a ping on the idle path.
 
-    ``delay_ns``, ``jitter_ns``: its delay and the largest deviation of it. ``overtakes``: whether
-    some packets skip the delay. ``timer``: lateness of its timer. ``further``: other additions.
+    ``delay_ns``, ``jitter_ns``: its delay and the largest deviation of it. ``sending_ns``: time in
+    which a link sends the ping. ``overtakes``: whether some packets skip the delay. ``timer``:
+    lateness of its timer. ``further``: other additions.
     """
 
     delay_ns: int = 0
+    sending_ns: int = 0
     jitter_ns: int = 0
     overtakes: bool = False
     timer: Late | None = None
@@ -112,12 +114,11 @@ def effect_of(qdisc: Qdisc | None, plan: Plan) -> PortEffect:
     if isinstance(qdisc, NetemDelay) and qdisc.delay_ns:
         jitter_ns = round(qdisc.jitter_s * 1e9)
         timer = ANY_LATE if jitter_ns else timer_late(qdisc.delay_ns)
-        return PortEffect(qdisc.delay_ns, jitter_ns, qdisc.reorder > 0, timer)
+        return PortEffect(qdisc.delay_ns, 0, jitter_ns, qdisc.reorder > 0, timer)
     if isinstance(qdisc, LinkBottleneck):
-        sent_ns = ping_frame_bytes(plan) * 8e9 / qdisc.rate_bps
-        return PortEffect(
-            further=Late(sent_ns - CLOCK_STEP_NS, sent_ns, sent_ns + ANY_LATE.most_ns)
-        )
+        sending_ns = round(ping_frame_bytes(plan) * 8e9 / qdisc.rate_bps)
+        late = Late(-CLOCK_STEP_NS, 0, ANY_LATE.most_ns)
+        return PortEffect(sending_ns=sending_ns, further=late)
     if isinstance(qdisc, NicQueue):
         sent_ns = ping_frame_bytes(plan) * 8e9 / qdisc.rate_bps
         most_ns = sent_ns + 2 * qdisc.half_jitter_ns + ANY_LATE.most_ns
@@ -165,14 +166,15 @@ def _way(layout: Layout, start: str, end: str) -> list[tuple[Port, float]]:
 class Expected:
     """The RTTs that a ping may have.
 
-    ``rtt_ns``: the sum of its delays. ``least_ns``, ``most_ns``: bounds of the lab's addition.
-    ``jitters_ns``: the largest deviation of each delay.
+    ``rtt_ns``: the sum of its delays and of ``sending_ns``, in which links send it. ``least_ns``,
+    ``most_ns``: bounds of the lab's addition. ``jitters_ns``: the largest deviation of each delay.
     """
 
     rtt_ns: int
     least_ns: float
     most_ns: float
     jitters_ns: tuple[int, ...] = ()
+    sending_ns: int = 0
 
     def bounds_ms(self, count: int | None = None) -> tuple[float, float]:
         """Return the least and largest RTT of a ping in ms, or of the mean of ``count`` pings.
@@ -216,11 +218,13 @@ def _sum(met: Sequence[PortEffect], plan: Plan) -> Expected:
     most_ns = min(sum(timer.most_ns for timer in timers), mean_ns + spread_ns)
     further_ns = sum(stage.further.most_ns for stage in met)
     tolerance_ns = RTT_TOLERANCE_MS.get(plan.settings.clock, 0.0) * 1e6 or float(PING_NS)
+    sending_ns = sum(stage.sending_ns for stage in met)
     return Expected(
-        sum(stage.delay_ns for stage in met),
+        sum(stage.delay_ns for stage in met) + sending_ns,
         least_ns + sum(stage.further.least_ns for stage in met) - tolerance_ns,
         most_ns + further_ns + tolerance_ns,
         tuple(stage.jitter_ns for stage in met if stage.jitter_ns),
+        sending_ns,
     )
 
 
@@ -285,7 +289,8 @@ def _as_asked(possible: Sequence[Expected], plan: Plan, host: str) -> tuple[Expe
     """
     if plan.network:
         return tuple(possible)
-    missing_ns = round(plan.host_rtt_ms(host) * 1e6) - possible[0].rtt_ns
+    delays_ns = possible[0].rtt_ns - possible[0].sending_ns
+    missing_ns = round(plan.host_rtt_ms(host) * 1e6) - delays_ns
     return tuple(replace(each, rtt_ns=each.rtt_ns + missing_ns) for each in possible)
 
 

@@ -47,16 +47,22 @@ class ShownQdisc:
     statistics: bytes
 
 
-def parse_others(output: str) -> list[dict[str, Any]]:
-    """Parse the JSON of ``tc -j qdisc show``, but for the kinds that tc does not know.
+def parse_json(output: str) -> list[dict[str, Any]]:
+    """Parse the JSON of ``tc -j qdisc show``.
 
-    tc writes a remark into it for the options of such a qdisc (print_noqopt in iproute2's tc/tc.c).
+    tc writes a remark into it for the options of a qdisc that it does not know (print_noqopt in
+    iproute2's tc/tc.c).
 
-    >>> parse_others('[{"kind":"dualpi2","options":{[Unknown qdisc, optlen=116] }}]')
-    []
+    >>> parse_json('[{"kind":"dualpi2","options":{[Unknown qdisc, optlen=116] }}]')
+    [{'kind': 'dualpi2', 'options': {}}]
     """
-    qdiscs = json.loads(_REMARK.sub("", output) or "[]")
-    return [qdisc for qdisc in qdiscs if qdisc["kind"] not in UNKNOWN_TO_TC]
+    qdiscs: list[dict[str, Any]] = json.loads(_REMARK.sub("", output) or "[]")
+    return qdiscs
+
+
+def parse_others(output: str) -> list[dict[str, Any]]:
+    """Parse the JSON of ``tc -j qdisc show``, but for the kinds that tc does not know."""
+    return [qdisc for qdisc in parse_json(output) if qdisc["kind"] not in UNKNOWN_TO_TC]
 
 
 def create_request(interface: int, handle: int, parent: int, kind: str, options: bytes) -> bytes:

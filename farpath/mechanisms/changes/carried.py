@@ -56,7 +56,7 @@ def _of_port(raw_dir: FilePath, port: Port) -> Iterator[dict[str, Any]]:
         )
     for (at_s, qdisc), line in zip(planned, lines, strict=True):
         done_s, _, answer = line.partition(" ")
-        yield _checked(port.name, at_s, float(done_s), qdisc, rtnetlink.parse_others(answer))
+        yield _checked(port.name, at_s, float(done_s), qdisc, rtnetlink.parse_json(answer))
 
 
 def _checked(

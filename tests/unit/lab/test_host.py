@@ -45,6 +45,8 @@ def test_a_record_of_the_host_lab_says_so_in_its_name(build: FilePath) -> None:
 def test_a_record_of_the_virtual_lab_keeps_its_name(build: FilePath) -> None:
     plan = host_plan()
     images = host.find_images(plan, build)
+    stacks = images.stacks / "manifest.json"
+    stacks.write_text(json.dumps({"modules": {"bottleneck": {"source_hash": "dd"}}}))
     settings = dataclasses.replace(plan.settings, lab="virtual")
     path = dataclasses.replace(plan.path, background=None)  # whose kernel module is not here
     virtual = dataclasses.replace(plan, settings=settings, path=path)

@@ -22,7 +22,7 @@ from farpath.report.repeat import command_of
 from farpath.spec.changes import RateChanges, RttChanges
 from farpath.spec.deliveries import DeliveryBottleneck
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
+from farpath.spec.qdiscs import Bottleneck, LinkBottleneck, NetemDelay, TbfBottleneck
 from tests.support.refusals import refused
 from topologies import lay_out
 
@@ -81,11 +81,16 @@ def test_in_one_guest_netem_has_the_whole_changing_delay() -> None:
 
 def test_a_bottleneck_changes_its_rate_and_keeps_its_buffer() -> None:
     plan = RunRequest(**SHORT, rate="100Mbit,30s:20Mbit", buffer="100packets").plan()
-    (queue,) = [queue for queue in _queues(plan) if isinstance(queue, TbfBottleneck)]
+    (queue,) = [queue for queue in _queues(plan) if isinstance(queue, Bottleneck)]
     ((at_s, later),) = queue.changes
     assert (at_s, later.rate_bps, later.buffer_bytes) == (30.0, 20_000_000, queue.buffer_bytes)
-    tbf, pfifo = later.tc_lines("X", "change")
-    assert tbf.startswith("qdisc change dev X root handle 1: tbf rate 20000000bit burst 1578 ")
+    assert isinstance(later, LinkBottleneck)
+    assert later.options["rate_bps"] == 20_000_000
+    assert later.tc_lines("X", "change") == []
+    # tbf sets the limit of the queue below it anew, in bytes
+    tbf = TbfBottleneck(20_000_000, queue.buffer_bytes, 1514, 100, lateness_s=2e-6)
+    root, pfifo = tbf.tc_lines("X", "change")
+    assert root.startswith("qdisc change dev X root handle 1: tbf rate 20000000bit burst 1578 ")
     assert pfifo == "qdisc change dev X parent 1:1 handle 10: pfifo limit 100"
 
 
@@ -98,7 +103,7 @@ def test_a_change_of_a_delay_names_no_seed() -> None:
 
 def test_the_way_back_has_its_own_rate_and_a_buffer_of_its_product() -> None:
     plan = RunRequest(**SHORT, rate="100Mbit", up_rate="40Mbit").plan()
-    rates = [queue for queue in _queues(plan) if isinstance(queue, TbfBottleneck)]
+    rates = [queue for queue in _queues(plan) if isinstance(queue, Bottleneck)]
     assert [(rate.rate_bps, rate.buffer_bytes) for rate in rates] == [
         (100_000_000, 625_000),
         (40_000_000, 250_000),
@@ -108,7 +113,7 @@ def test_the_way_back_has_its_own_rate_and_a_buffer_of_its_product() -> None:
 
 def test_flows_in_the_other_direction_meet_the_way_backs_rate() -> None:
     plan = RunRequest(**SHORT, rate="100Mbit", up_rate="40Mbit", reverse="reno").plan()
-    rates = [queue.rate_bps for queue in _queues(plan) if isinstance(queue, TbfBottleneck)]
+    rates = [queue.rate_bps for queue in _queues(plan) if isinstance(queue, Bottleneck)]
     assert rates == [100_000_000, 40_000_000]
 
 

@@ -19,9 +19,9 @@ PLAN = RunRequest(
 PORT = "s2-eth2"
 
 
-def _tbf(rate_bps: int = 16_000_000, limit: int = 1_000_000) -> dict[str, Any]:
-    options = {"rate": rate_bps // 8, "limit": limit}
-    return {"kind": "tbf", "handle": "1:", "root": True, "options": options}
+def _link(rate_bps: int = 16_000_000, limit_bytes: int = 1_000_000) -> dict[str, Any]:
+    options = {"rate_bps": rate_bps, "limit_bytes": limit_bytes}
+    return {"kind": "bottleneck", "handle": "1:", "root": True, "options": options}
 
 
 def _answer(raw: FilePath, *changes: tuple[float, dict[str, Any]]) -> None:
@@ -30,7 +30,7 @@ def _answer(raw: FilePath, *changes: tuple[float, dict[str, Any]]) -> None:
 
 
 def test_changes_come_with_their_times_and_what_was_read_back(tmp_path: FilePath) -> None:
-    _answer(tmp_path, (2.00001, _tbf()))
+    _answer(tmp_path, (2.00001, _link()))
     change = {"port": PORT, "at_s": 2.0, "done_s": 2.00001, "rate_bps": 16_000_000}
     assert link_changes(tmp_path, PLAN) == {"link_changes": [change]}
 
@@ -38,10 +38,10 @@ def test_changes_come_with_their_times_and_what_was_read_back(tmp_path: FilePath
 @pytest.mark.parametrize(
     ("done_s", "qdisc", "difference"),
     [
-        (2.00001, _tbf(rate_bps=8_000_000), "rate is 8000000 bit/s, not 16000000"),
-        (2.00001, _tbf(limit=5), "buffer is 5 bytes, not 1000000"),
-        (2.01, _tbf(), "it was made at 2.010000000 s"),
-        (1.99, _tbf(), "it was made at 1.990000000 s"),
+        (2.00001, _link(rate_bps=8_000_000), "rate_bps is 8000000, not 16000000"),
+        (2.00001, _link(limit_bytes=5), "limit_bytes is 5, not 1000000"),
+        (2.01, _link(), "it was made at 2.010000000 s"),
+        (1.99, _link(), "it was made at 1.990000000 s"),
     ],
 )
 def test_a_change_that_is_not_as_planned_fails_the_run(

@@ -25,7 +25,7 @@ from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.plan import Plan
 from farpath.spec.programs import Place, Programs
-from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
+from farpath.spec.qdiscs import Bottleneck, NetemDelay
 from farpath.spec.wire import from_wire
 from tests.support.refusals import refused
 from topologies import lay_out
@@ -38,7 +38,7 @@ def plan_of(**options: str) -> Plan:
 def test_both_directions_have_the_rate_and_the_loss_with_losses_of_their_own() -> None:
     plan = plan_of(rate="10Mbit", loss="1e-3", jitter="1ms")
     ports = lay_out(plan).ports
-    rates = [port.queue for port in ports if isinstance(port.queue, TbfBottleneck)]
+    rates = [port.queue for port in ports if isinstance(port.queue, Bottleneck)]
     delays = [port.queue for port in ports if isinstance(port.queue, NetemDelay)]
     assert [queue.rate_bps for queue in rates] == [10_000_000] * 2
     assert rates[0] == rates[1]
@@ -50,7 +50,7 @@ def test_both_directions_have_the_rate_and_the_loss_with_losses_of_their_own() -
 
 def test_a_queue_is_at_both_bottlenecks_and_limited_by_the_buffer() -> None:
     plan = plan_of(rate="10Mbit", buffer="60packets", queue="fq_codel:target=2ms", ecn="on")
-    queues = [port.queue for port in lay_out(plan).ports if isinstance(port.queue, TbfBottleneck)]
+    queues = [port.queue for port in lay_out(plan).ports if isinstance(port.queue, Bottleneck)]
     assert [(str(queue.aqm), queue.aqm_limit) for queue in queues] == [
         ("fq_codel:target=2ms", 60)
     ] * 2

@@ -8,7 +8,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.spec.aqm import Aqm
-from farpath.spec.qdiscs import TbfBottleneck
+from farpath.spec.qdiscs import LinkBottleneck, TbfBottleneck
 
 FQ_CODEL = Aqm("fq_codel", {"target": 0.005, "noecn": 1})
 
@@ -18,13 +18,15 @@ def _shown(**options: Any) -> dict[str, Any]:
     return {"kind": "fq_codel", "options": {**usual, **options}}
 
 
-def _bottleneck(aqm: Aqm) -> TbfBottleneck:
-    return TbfBottleneck(50_000_000, 1_000_000, 1514, 2e-6, aqm=aqm)
+def _bottleneck(aqm: Aqm) -> LinkBottleneck:
+    return LinkBottleneck(50_000_000, 1_000_000, 1514, aqm=aqm)
 
 
 def test_the_queue_is_the_child_of_the_exact_rate() -> None:
-    tbf, child = _bottleneck(FQ_CODEL).tc_lines("s2-eth2")
-    assert "root handle 1: tbf rate 50000000bit" in tbf
+    tbf = TbfBottleneck(50_000_000, 1_000_000, 1514, aqm=FQ_CODEL, lateness_s=2e-6)
+    root, child = tbf.tc_lines("s2-eth2")
+    assert "root handle 1: tbf rate 50000000bit" in root
+    assert _bottleneck(FQ_CODEL).tc_lines("s2-eth2") == [child]
     assert child == (
         "qdisc add dev s2-eth2 parent 1:1 handle 10: fq_codel limit 660 target 5ms noecn "
         "memory_limit 33554432"

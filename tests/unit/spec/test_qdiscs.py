@@ -39,7 +39,7 @@ from tests.support.paths import LONG
 THERE = NetemDelay(LONG.one_way_delay_s, LONG.loss, seed=1)
 BACK = NetemDelay(LONG.one_way_delay_s, 0.0, seed=1)
 LATENESS_S = 2e-6
-NARROW = TbfBottleneck(LONG.rate_bps, LONG.buffer_bytes, LONG.frame_bytes, LATENESS_S)
+NARROW = TbfBottleneck(LONG.rate_bps, LONG.buffer_bytes, LONG.frame_bytes, lateness_s=LATENESS_S)
 
 #: Files of what ``tc -r -s -j qdisc show`` (iproute2 6.15) printed of these in the lab.
 CAPTURED_FILES = {
@@ -120,7 +120,7 @@ def test_a_delay_line_holds_the_whole_path_and_is_seeded() -> None:
         (THERE, "there"),
         (BACK, "back"),
         (NARROW, "narrow"),
-        (TbfBottleneck(9_999_999_999, 1 << 30, 1514, LATENESS_S), "odd rate"),
+        (TbfBottleneck(9_999_999_999, 1 << 30, 1514, lateness_s=LATENESS_S), "odd rate"),
         (NetemDelay(0.06172835, 0.0, seed=7), "odd delay"),
         (NetemDelay(0.082, 1 / 300, seed=1), "odd loss"),
     ],
@@ -176,7 +176,9 @@ def test_an_option_that_tc_does_not_show_is_a_difference(queue: Any, name: str) 
 def test_every_bottleneck_reads_back_as_asked(
     rate_bps: int, buffer_bytes: int, mtu_bytes: int
 ) -> None:
-    queue = TbfBottleneck(rate_bps, buffer_bytes, mtu_bytes + ETHERNET_HEADER_BYTES, LATENESS_S)
+    queue = TbfBottleneck(
+        rate_bps, buffer_bytes, mtu_bytes + ETHERNET_HEADER_BYTES, lateness_s=LATENESS_S
+    )
     assert queue.differences(tc_prints(queue.tc_lines("X"))) == []
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import topologies
 from farpath.base.errors import BadInputError
 from farpath.spec.layout import Layout, Link
-from farpath.spec.qdiscs import NetemDelay, TbfBottleneck
+from farpath.spec.qdiscs import LinkBottleneck, NetemDelay
 from tests.support.networks import NETWORKS, ROUTED, short_plan
 from topologies import MODULES, find_topology, lay_out
 
@@ -131,8 +131,8 @@ def test_a_flows_packets_are_delayed_before_each_bottleneck(
     for flow in short_plan(**words).schedule.all_flows:
         kinds = [type(queue) for queue in queues(layout, flow.sender, flow.receiver)]
         delay = FarDelay if rtt == "30ms" else NetemDelay
-        assert TbfBottleneck in kinds
-        assert kinds.index(delay) < kinds.index(TbfBottleneck)
+        assert LinkBottleneck in kinds
+        assert kinds.index(delay) < kinds.index(LinkBottleneck)
 
 
 @given(bottlenecks=st.integers(2, 8))
@@ -178,7 +178,8 @@ def test_the_long_way_has_every_bottleneck_and_each_other_way_one(bottlenecks: i
     layout = lay_out(plan)
     counts = [
         sum(
-            isinstance(queue, TbfBottleneck) for queue in queues(layout, flow.sender, flow.receiver)
+            isinstance(queue, LinkBottleneck)
+            for queue in queues(layout, flow.sender, flow.receiver)
         )
         for flow in plan.schedule.flows
     ]

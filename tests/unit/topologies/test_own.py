@@ -21,7 +21,7 @@ from farpath.report.figures import topology as pictures
 from farpath.report.repeat import command_of
 from farpath.spec.own_network import Cable, OwnNetwork, Shaping
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import FqPacing, NetemDelay, TbfBottleneck
+from farpath.spec.qdiscs import FqPacing, LinkBottleneck, NetemDelay
 from tests.support.own_networks import ACCESS, TRUNK, GivenNetwork, own_plan, two_sites
 from topologies import lay_out
 
@@ -56,14 +56,14 @@ def test_a_cable_with_delay_and_rate_gets_a_switch_within_it_and_keeps_its_ports
     layout = lay_out(plan)
     queues = {port.name: port.queue for port in layout.ports if port.queue}
     delay = NetemDelay(0.02, 0.01, jitter_s=0.001)
-    rate = TbfBottleneck(20_000_000, 100 * 1514, 1514, 2e-6, 100)
+    rate = LinkBottleneck(20_000_000, 100 * 1514, 1514, 100)
     for port in ("left-eth9", "right-eth9"):
         queue = queues[port]
         assert isinstance(queue, NetemDelay)
         assert queue == dataclasses.replace(delay, seed=queue.seed)
     assert queues["q1-eth2"] == rate
     assert queues["q1-eth1"] == rate
-    access = TbfBottleneck(100_000_000, 1000 * 1514, 1514, 2e-6, 1000)
+    access = LinkBottleneck(100_000_000, 1000 * 1514, 1514, 1000)
     assert queues["h1-eth0"] == queues["left-eth1"] == access
     assert layout.bottlenecks == ("q1-eth2", "q1-eth1")
     assert layout.further_queues == (*("h1-eth0", "right-eth1", "h3-eth0", "h4-eth0", "left-eth1"),)
@@ -82,7 +82,7 @@ def test_a_host_that_spaces_packets_does_so_before_its_cable() -> None:
     ports = [layout.links[number].other for number in (2, 1, 0)]
     kinds: list[type] = [type(port.queue) for port in ports]
     assert [port.node for port in ports] == ["h1", "q2", "q1"]
-    assert kinds == [FqPacing, NetemDelay, TbfBottleneck]
+    assert kinds == [FqPacing, NetemDelay, LinkBottleneck]
 
 
 def test_switches_within_cables_take_no_name_of_the_users() -> None:
@@ -144,8 +144,8 @@ def test_each_pair_of_hosts_pings_and_its_rtt_is_the_sum_of_delays() -> None:
     still = dataclasses.replace(TRUNK, jitter_ms=0, loss=0)
     plan = own_plan(two_sites(still, still), FLOWS)
     assert list(plan.idle_pings) == ["h1-h2", "h3-h2", "h4-h1"]
-    assert check_base_rtt(pings(40.001, 40.001, 40.001), plan, "h3-h2").rtt_ms == 40.001
-    with pytest.raises(CheckFailedError, match=r"RTT from h4 to h1 is 41\.000 ms, not 40 ms"):
+    assert check_base_rtt(pings(40.111, 40.111, 40.111), plan, "h3-h2").rtt_ms == 40.111
+    with pytest.raises(CheckFailedError, match=r"RTT from h4 to h1 is 41\.000 ms, not 40\.1098 ms"):
         check_base_rtt(pings(41.0, 41.0, 41.0), plan, "h4-h1")
     assert idle_rtts({"h1-h2": IdleRtt(40.0), "h3-h2": IdleRtt(40.1)}) == {
         "idle_rtt_ms": 40.0,

@@ -24,6 +24,9 @@ KERNEL = {
 CONFIG = "CONFIG_TCP_CONG_HTCP=y\nCONFIG_TCP_CONG_HSTCP=y\n# CONFIG_TCP_CONG_BIC is not set\n"
 
 
+MODULES = ("tcp_fast", "farlink", "bottleneck")
+
+
 @pytest.fixture
 def build(tmp_path: FilePath) -> FilePath:
     """A build of everything, its kernel without BIC and with one module."""
@@ -38,7 +41,7 @@ def build(tmp_path: FilePath) -> FilePath:
             "transfer_hash": "6",
             "packages": {},
         },
-        "stacks": {"linux_hash": "aa", "modules": {"tcp_fast": module, "farlink": module}},
+        "stacks": {"linux_hash": "aa", "modules": dict.fromkeys(MODULES, module)},
     }
     for name, manifest in manifests.items():
         (tmp_path / name).mkdir()

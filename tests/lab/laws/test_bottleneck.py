@@ -1,0 +1,145 @@
+"""The bottleneck as a link: datagrams of all sizes through a queue with one server."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
+from pathlib import Path as FilePath
+from statistics import fmean, median
+from typing import NamedTuple
+
+from benchmarks.lab.figure import rate_error_percent
+from farpath.planning.request import RunRequest
+from farpath.tools import tc
+
+from ..conftest import RunPlan
+from ..test_exec import Lab
+
+RATE_BPS = 10_000_000
+#: Time from a datagram's reading of the clock to its arrival at the link: sendto, and the first
+#: time that the switches see its addresses.
+SENDING_US = 15.0
+#: A ping of the run beside the datagrams takes so long, and one is sent each second.
+PING_US = 98 * 8e6 / RATE_BPS
+#: Sends for each argument datagrams: pairs of a frame's size in bytes and its gap to the one before
+#: in ns.
+CLIENT = """
+import socket, struct, sys, time
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+address = (socket.gethostbyname("server"), 9000)
+for label, argument in enumerate(sys.argv[1:]):
+    pairs = list(map(int, argument.split()))
+    at_ns = time.monotonic_ns() + 1_000_000
+    for size, gap_ns in zip(pairs[::2], pairs[1::2]):
+        at_ns += gap_ns
+        while (left_ns := at_ns - time.monotonic_ns()) > 0:
+            time.sleep(left_ns / 1e9)
+        message = struct.pack("=BHQ", label, size, time.monotonic_ns())
+        out.sendto(message.ljust(size - 42, bytes(1)), address)
+    time.sleep(0.2)
+"""
+SERVER = """
+import socket, struct, time
+arriving = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+arriving.bind(("0.0.0.0", 9000))
+arriving.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+while True:
+    data = arriving.recv(2000)
+    now_ns = time.monotonic_ns()
+    print(*struct.unpack_from("=BHQ", data), now_ns, flush=True)
+"""
+
+
+class Datagram(NamedTuple):
+    """A datagram: size of its frame, and when it was sent and came, by the one clock of the lab."""
+
+    frame_bytes: int
+    sent_ns: int
+    came_ns: int
+
+
+def _arrivals(sizes: Sequence[int], load: float) -> list[int]:
+    """Sizes and gaps of datagrams that arrive by a Poisson process."""
+    drawn = random.Random(7)
+    mean_ns = 8e9 * fmean(sizes) / RATE_BPS / load
+    return [number for size in sizes for number in (size, round(drawn.expovariate(1 / mean_ns)))]
+
+
+def _send(directory: FilePath, loads: Iterable[Sequence[int]], rate: str) -> list[list[Datagram]]:
+    """Send datagrams over 20 ms, and return what arrives of each load."""
+    lab = Lab(directory)
+    outcome = lab.run(
+        (sys.executable, "-c", CLIENT, *(" ".join(map(str, load)) for load in loads)),
+        [(sys.executable, "-c", SERVER)],
+        rtt="20ms",
+        rate=rate,
+        buffer="10MB",
+    )
+    text = (outcome.directory / "server.out").read_text()
+    rows = [list(map(int, line.split())) for line in text.splitlines()]
+    return [
+        [Datagram(*row[1:]) for row in group] for _, group in groupby(rows, key=lambda row: row[0])
+    ]
+
+
+def test_datagrams_of_all_sizes_pay_their_own_time_and_wait_for_those_before(
+    tmp_path: FilePath,
+) -> None:
+    # Lindley's recursion for a queue with one server, of the very arrivals. The laws that it
+    # stands for: a frame's own time; 24 small frames at once on an idle link; M/D/1 for frames of
+    # 1514 and 1042 bytes, M/G/1 for mixed ones (Pollaczek and Khinchine).
+    loads = {
+        "own time": [1514, 100_000_000] * 5,
+        "24 at once": [66, 0] * 24,
+        "M/D/1, 1514 bytes, 0.5": _arrivals([1514] * 1000, 0.5),
+        "M/D/1, 1514 bytes, 0.8": _arrivals([1514] * 1000, 0.8),
+        "M/D/1, 1042 bytes, 0.8": _arrivals([1042] * 1000, 0.8),
+        "M/G/1, 0.7": _arrivals(random.Random(8).choices((66, 590, 1514), k=1000), 0.7),
+    }
+    for (name, load), arrived in zip(
+        loads.items(), _send(tmp_path, loads.values(), "10Mbit"), strict=True
+    ):
+        late_us, delays_ms = zip(*_against_lindley(arrived), strict=True)
+        print(
+            f"{name}: mean delay {fmean(delays_ms):.3f} ms, off by {min(late_us):.2f} to "
+            f"{max(late_us):.2f} us, {median(late_us):.2f} in the middle"
+        )
+        assert 2 * len(arrived) == len(load)
+        assert min(late_us) > -0.3
+        assert median(late_us) < 1
+        assert max(late_us) < 2 * PING_US + SENDING_US
+
+
+def _against_lindley(arrived: Iterable[Datagram]) -> Iterator[tuple[float, float]]:
+    """Yield how late each datagram came in us, and its delay beyond half an RTT in ms."""
+    free_ns = 0.0
+    for datagram in arrived:
+        free_ns = max(free_ns, datagram.sent_ns) + datagram.frame_bytes * 8e9 / RATE_BPS
+        came_ns = datagram.came_ns - 10_000_000
+        yield (came_ns - free_ns) / 1e3, (came_ns - datagram.sent_ns) / 1e6
+
+
+def test_the_rate_is_exact_at_100_kbit(tmp_path: FilePath) -> None:
+    (arrived,) = _send(tmp_path, [[1514, 0] * 30], "100kbit")
+    times_ns = [datagram.came_ns for datagram in arrived]
+    # The pings of a run take their own time between two frames
+    gap_ns = median(after - before for before, after in pairwise(times_ns))
+    error_percent = 100 * (1514 * 8e9 / 1e5 / gap_ns - 1)
+    print(f"100 kbit/s: rate error {error_percent:.5f} %")
+    assert abs(error_percent) < 0.003
+
+
+def test_the_rate_is_exact_at_10_gbit(run_plan: RunPlan) -> None:
+    request = RunRequest(
+        rtt="2ms", rate="10Gbit", stack="udp:rate=9900000000", buffer="200packets", time="5s",
+        sample="100ms",
+    )  # fmt: skip
+    record = run_plan(request.plan())
+    raw = gzip.decompress((record.directory / "raw" / "queue.txt.gz").read_bytes()).decode()
+    error_percent = rate_error_percent(tc.parse_samples(raw), record.plan.path.rate_bps)
+    print(f"10 Gbit/s: rate error {error_percent:.5f} %")
+    assert error_percent is not None
+    assert error_percent < 0.003
