@@ -38,7 +38,7 @@ def stages_bps(plan: Plan) -> dict[str, float]:
     rates = {
         READ: plan.source and plan.source.rate_bps,
         HOST: host_bps and host_bps * payload,
-        PATH: flow_metrics.goodput_bps(path, plan.ip_version),
+        PATH: flow_metrics.goodput_bps(plan),
         WRITE: plan.sink and plan.sink.rate_bps,
     }
     return {name: rate for name, rate in rates.items() if rate}

@@ -61,7 +61,7 @@ def _values(record: Record) -> Sequence[tuple[str, str, float]]:
     utilisation = (
         UTILISATION,
         "",
-        total_bps / flow_metrics.goodput_bps(plan.path, plan.ip_version),
+        total_bps / flow_metrics.goodput_bps(plan),
     )
     if len(flows) == 1:
         return (utilisation,)

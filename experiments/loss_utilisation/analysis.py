@@ -29,7 +29,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         path, drop = plan.path, recorded.run.request.drop or ""
         path_name = recorded.run.request.path or ""
         loss = plan.droppers[0].numbers[0]
-        full_bps = flow_metrics.goodput_bps(path, plan.ip_version)
+        full_bps = flow_metrics.goodput_bps(plan)
         payload_bytes = flow_metrics.payload_bytes(path, plan.ip_version)
         window = predicted_window(plan.stacks[0].label, path, loss, plan.settings.delayed_ack)
         theory = None

@@ -30,16 +30,25 @@ def payload_bytes(path: Path, ip_version: int) -> int:
     return segment_bytes(path.mtu_bytes, ip_version)[0]
 
 
-def goodput_bps(path: Path, ip_version: int) -> float:
-    """Return the largest payload rate of a path: its rate minus headers."""
-    return path.rate_bps * payload_bytes(path, ip_version) / path.frame_bytes
+def mean_rate_bps(plan: Plan, from_s: float = 0.0) -> float:
+    """Return the mean rate of a path from a time of the schedule on."""
+    rates = plan.rates
+    if not rates.changes or not from_s:
+        return rates.mean
+    return rates.integral(from_s, rates.duration_s) / (rates.duration_s - from_s)
+
+
+def goodput_bps(plan: Plan, from_s: float = 0.0) -> float:
+    """Return the largest payload rate of a path, from a time on: its mean rate minus headers."""
+    path = plan.path
+    return mean_rate_bps(plan, from_s) * payload_bytes(path, plan.ip_version) / path.frame_bytes
 
 
 def full_bps(plan: Plan) -> float:
     """Return the payload rate that path, card and bus of a sender carry."""
-    path = plan.path
-    sent_bps = plan.era.sender_rate_bps(path.frame_bytes) or path.rate_bps
-    return goodput_bps(path, plan.ip_version) * min(1.0, sent_bps / path.rate_bps)
+    rate_bps = mean_rate_bps(plan)
+    sent_bps = plan.era.sender_rate_bps(plan.path.frame_bytes) or rate_bps
+    return goodput_bps(plan) * min(1.0, sent_bps / rate_bps)
 
 
 def bdp_packets(path: Path) -> float:

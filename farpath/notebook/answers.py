@@ -67,7 +67,7 @@ def _second_half_mbps(record: Record) -> float:
 
 
 def _goodput_mbps(plan: Plan) -> float:
-    return flow_metrics.goodput_bps(plan.path, plan.ip_version) / 1e6
+    return flow_metrics.goodput_bps(plan) / 1e6
 
 
 def page_time_ms(record: Record) -> float:

@@ -63,7 +63,7 @@ def _rtt_ms(record: Record, flow: Flow) -> pd.Series[float]:
 WINDOW = Panel("window (packets)", _window_packets, lambda plan: bdp_packets(plan.path),
                "bandwidth-delay product")  # fmt: skip
 THROUGHPUT = Panel("throughput (Mbit/s)", _throughput_mbps,
-                   lambda plan: goodput_bps(plan.path, plan.ip_version) / 1e6,
+                   lambda plan: goodput_bps(plan) / 1e6,
                    "all that the bottleneck carries")  # fmt: skip
 RTT = Panel("smoothed RTT (ms)", _rtt_ms, lambda plan: plan.path.rtt_ms, "RTT of the empty path")
 

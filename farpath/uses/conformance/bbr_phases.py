@@ -24,7 +24,7 @@ QUANTA_PACKETS = 3 * 2
 
 def _bandwidth_bps(record: Record) -> float:
     """Return the payload rate of the bottleneck, which BBR estimates on a path alone."""
-    return flow_metrics.goodput_bps(record.plan.path, record.plan.ip_version)
+    return flow_metrics.goodput_bps(record.plan)
 
 
 def _gains(record: Record, trace: pd.DataFrame) -> pd.Series:

@@ -45,8 +45,12 @@ def payload_utilisation(record: Record) -> Measured:
     A link that is full of the flows' frames has 1, and by the ``utilisation`` of runs less.
     """
     total_bps = sum(flow_metrics.mean_bps(record, flow.name) for flow in record.plan.schedule.flows)
-    goodput_bps = flow_metrics.goodput_bps(record.plan.path, record.plan.ip_version)
-    return Measured(total_bps / goodput_bps)
+    return Measured(total_bps / _goodput_bps(record))
+
+
+def _goodput_bps(record: Record) -> float:
+    """Return the payload rate of the bottleneck after the run's first quarter."""
+    return flow_metrics.goodput_bps(record.plan, flow_metrics.warm_up_end_s(record))
 
 
 def jain_fairness(record: Record) -> Measured:
@@ -67,7 +71,7 @@ def payload_utilisation_at_the_end(record: Record) -> Measured:
     plan = record.plan
     from_s = (1 - END_FRACTION) * plan.schedule.duration_s
     mean_bps = flow_metrics.mean_bps(record, plan.schedule.flows[0].name, from_s)
-    return Measured(mean_bps / flow_metrics.goodput_bps(plan.path, plan.ip_version))
+    return Measured(mean_bps / flow_metrics.goodput_bps(plan, from_s))
 
 
 def _short_flows_of(record: Record) -> pd.DataFrame:
@@ -80,7 +84,7 @@ def _short_flows_of(record: Record) -> pd.DataFrame:
 def payload_utilisation_beside_short_flows(record: Record) -> Measured:
     """Return all flows' mean throughput over the payload rate that short flows left them."""
     carried_bps = summarise_short_flows(_short_flows_of(record), record.plan).carried_bps
-    goodput_bps = flow_metrics.goodput_bps(record.plan.path, record.plan.ip_version)
+    goodput_bps = _goodput_bps(record)
     return Measured(payload_utilisation(record).value * goodput_bps / (goodput_bps - carried_bps))
 
 

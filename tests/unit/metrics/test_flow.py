@@ -8,18 +8,26 @@ import pandas as pd
 import pytest
 
 from farpath.metrics import flow as flow_metrics
+from farpath.planning.request import RunRequest
 from farpath.record.record import Record
-from tests.support.paths import THOUSAND_PACKETS
 
 
 def test_what_a_path_carries_of_payload_is_less_over_ipv6() -> None:
     over = {
-        version: flow_metrics.goodput_bps(THOUSAND_PACKETS, version) / THOUSAND_PACKETS.rate_bps
-        for version in (4, 6)
+        ip: flow_metrics.goodput_bps(RunRequest(rtt="50ms", rate="80Mbit", ip=ip).plan()) / 80e6
+        for ip in ("4", "6")
     }
     # Beside Ethernet's 14 bytes TCP's 32 with timestamps, and IP's 20 or 40
-    assert over[4] == pytest.approx((1514 - 14 - 32 - 20) / 1514)
-    assert over[6] == pytest.approx((1514 - 14 - 32 - 40) / 1514)
+    assert over["4"] == pytest.approx((1514 - 14 - 32 - 20) / 1514)
+    assert over["6"] == pytest.approx((1514 - 14 - 32 - 40) / 1514)
+
+
+def test_what_a_path_carries_follows_its_rate() -> None:
+    plan = RunRequest(rtt="50ms", rate="80Mbit,15s:20Mbit", time="20s").plan()
+    payload = 1448 / 1514
+    assert flow_metrics.goodput_bps(plan) == pytest.approx(65e6 * payload)
+    assert flow_metrics.goodput_bps(plan, from_s=10.0) == pytest.approx(50e6 * payload)
+    assert flow_metrics.goodput_bps(plan, from_s=16.0) == pytest.approx(20e6 * payload)
 
 
 def test_what_a_flow_carries_is_counted_by_whole_seconds(record: Record) -> None:

@@ -186,8 +186,7 @@ def test_growth_in_the_reno_friendly_region_is_split_at_the_window_before_the_lo
 
 def _bbr_rows(record: Record) -> list[dict[str, Any]]:
     """Startup, Drain, cycles of ProbeBW, and a ProbeRTT at 10 s, with gains of exact numbers."""
-    path = record.plan.path
-    bandwidth_bps = flow_metrics.goodput_bps(path, 4) * 0.99
+    bandwidth_bps = flow_metrics.goodput_bps(record.plan) * 0.99
     rows = []
     for t_s in _times(1200):
         cycle = [1.25, 0.75, *[1.0] * 6][int(t_s / 0.04) % 8]
@@ -251,7 +250,7 @@ def test_shares_losses_and_queues_are_those_of_the_samples() -> None:
     assert _measured("jain_fairness", record) == pytest.approx(1 / 2 / 0.82, rel=0.01)
     assert _measured("fraction_sent_again", record) == pytest.approx(100 / 1100)
     assert _measured("standing_queue", record) == pytest.approx(50_000 / record.plan.path.bdp_bytes)
-    goodput = flow_metrics.goodput_bps(record.plan.path, 4)
+    goodput = flow_metrics.goodput_bps(record.plan)
     payload = flow_metrics.payload_bytes(record.plan.path, 4)
     assert _measured("payload_utilisation", record) == pytest.approx(
         1000 * payload * 8 / goodput, rel=0.01
@@ -266,7 +265,8 @@ def _alone(scenario: str, packets_per_s: list[int]) -> Record:
 
 def test_a_rate_that_has_come_back_is_measured_in_the_last_fifth() -> None:
     record = _alone("rate-change", [100] * 24 + [1500] * 6)
-    goodput_packets = flow_metrics.goodput_bps(record.plan.path, 4) / 8 / 1448
+    from_s = 0.8 * record.plan.schedule.duration_s
+    goodput_packets = flow_metrics.goodput_bps(record.plan, from_s) / 8 / 1448
     assert _measured("payload_utilisation_at_the_end", record) == pytest.approx(
         1500 / goodput_packets
     )
@@ -276,14 +276,13 @@ def test_a_long_flow_is_held_against_what_short_flows_leave_and_these_against_tw
     None
 ):
     record = _alone("short-flows", [1000] * 30)
-    path = record.plan.path
     # Each takes 10 kB a second, and one in 20 takes ten times as long as the others
     completions_s = ([0.1] * 19 + [1.0]) * 15
     vars(record)["short_flows"] = pd.DataFrame({
         "size_bytes": 10_000, "received_bytes": 10_000, "completion_s": completions_s,
         "retransmits": 0,
     })  # fmt: skip
-    left_bps = flow_metrics.goodput_bps(path, 4) - 10 * 10_000 * 8
+    left_bps = flow_metrics.goodput_bps(record.plan) - 10 * 10_000 * 8
     used = _measured("payload_utilisation_beside_short_flows", record)
     assert used == pytest.approx(1000 * 1448 * 8 / left_bps)
     completion = MEASURES["short_flow_completion"](record)
