@@ -310,7 +310,7 @@ OF_CHECK := tests/unit tests/repository tests/native
 check: $(DEV)
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	.venv/bin/mypy farpath topologies benchmarks experiments tests
+	.venv/bin/mypy farpath topologies benchmarks experiments images tests
 	PYTHONPATH=. .venv/bin/lint-imports --no-cache
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
 	.venv/bin/clang-format --dry-run --Werror $(C_SOURCES)

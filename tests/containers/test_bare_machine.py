@@ -2,8 +2,8 @@
 
 It has git, make and Docker's client, the archives of this machine, a clone of the project, and
 the cache of this machine, so that no kernel is compiled again; what installs, finds and starts
-is all the project's own. Root has it, and a visitor without sudo; with the engine's socket and
-without; with an image of Debian at hand, as after a pull, and without.
+is all the project's own. Root has it, and a visitor without sudo; with Python and the engine's
+socket, and without both; with an image of Debian at hand, as after a pull, and without.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from farpath.base.project import PROJECT
 from tests.containers.conftest import container, docker
 
 IMAGE = "farpath/bare"
+#: The same with Python, without which no container is used.
+WITH_PYTHON = "farpath/bare-python"
 BASE = "farpath/debian:trixie-slim"
 #: The same image by a name that images/container does not look for.
 SPARE = "farpath/bare-base"
@@ -42,9 +44,9 @@ def has_image(name: str) -> bool:
     return bool(docker("images", "--quiet", name))
 
 
-@pytest.fixture(scope="module")
-def machine() -> Iterator[str]:
-    """The image of the bare machine; what is made on it is gone afterwards."""
+@pytest.fixture(scope="module", autouse=True)
+def machines() -> Iterator[None]:
+    """The images of the bare machine; what is made on it is gone afterwards."""
     if not has_image(SPARE):
         if not has_image(BASE):
             done = container("base")
@@ -53,16 +55,17 @@ def machine() -> Iterator[str]:
     assert container("machine").returncode == 0
     images = PROJECT / "images"
     file = PROJECT / "tests/containers/bare/Dockerfile"
-    subprocess.run(
-        [
-            *("docker", "build", f"--file={file}", f"--build-arg=BASE_IMAGE={SPARE}"),
-            *("--tag", IMAGE, str(images)),
-        ],
-        check=True,
-        capture_output=True,
-        timeout=LIMIT_S,
-    )
-    yield IMAGE
+    for target, name in (("bare", IMAGE), ("python", WITH_PYTHON)):
+        subprocess.run(
+            [
+                *("docker", "build", f"--file={file}", f"--build-arg=BASE_IMAGE={SPARE}"),
+                *(f"--target={target}", "--tag", name, str(images)),
+            ],
+            check=True,
+            capture_output=True,
+            timeout=LIMIT_S,
+        )
+    yield
     docker("rmi", "--force", *(f"{IMAGES}/{each}" for each in ("lab", "kernel")), check=False)
 
 
@@ -96,7 +99,7 @@ def clone(tmp_path: FilePath) -> FilePath:
 
 
 def on_bare_machine(
-    machine: str, clone: FilePath, *command: str, options: tuple[str, ...] = ()
+    clone: FilePath, *command: str, options: tuple[str, ...] = (), machine: str = WITH_PYTHON
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command in the clone on a machine that is gone afterwards."""
     return subprocess.run(
@@ -126,21 +129,21 @@ def assert_table(done: subprocess.CompletedProcess[str]) -> None:
     assert "host-packages: installing" in done.stderr
 
 
-def test_root_without_an_engine_gets_the_table(machine: str, clone: FilePath) -> None:
-    done = on_bare_machine(machine, clone, *EXPERIMENT, options=with_cache())
+def test_root_without_an_engine_and_python_gets_the_table(clone: FilePath) -> None:
+    done = on_bare_machine(clone, *EXPERIMENT, options=with_cache(), machine=IMAGE)
     assert_table(done)
-    assert "the lab runs as a process: no Docker engine answers" in done.stderr
+    assert "the lab runs as a process: there is no Python 3.9" in done.stderr
 
 
 def test_root_with_an_engine_and_no_registry_gets_the_table_and_the_command(
-    machine: str, clone: FilePath
+    clone: FilePath,
 ) -> None:
     script = (
         f"{' '.join(EXPERIMENT)} && .venv/bin/farpath show records/cern-* && stat -c %u records/*"
     )
     with only_image(None):
         done = on_bare_machine(
-            machine, clone, "bash", "-ec", script, options=(*with_cache(), *with_engine())
+            clone, "bash", "-ec", script, options=(*with_cache(), *with_engine())
         )
     assert_table(done)
     assert "the lab runs in a container: a Docker engine answers" in done.stderr
@@ -150,12 +153,14 @@ def test_root_with_an_engine_and_no_registry_gets_the_table_and_the_command(
 
 @pytest.mark.parametrize("engine", [False, True])
 def test_a_visitor_without_sudo_is_told_the_one_command_before_anything_is_begun(
-    machine: str, clone: FilePath, engine: bool
+    clone: FilePath, engine: bool
 ) -> None:
     # Under a name of which no image was made
     options = ("--user=visitor", "--env=FARPATH_IMAGES=nothing", *(with_engine() if engine else ()))
     with only_image(None):
-        done = on_bare_machine(machine, clone, *EXPERIMENT, options=options)
+        done = on_bare_machine(
+            clone, *EXPERIMENT, options=options, machine=WITH_PYTHON if engine else IMAGE
+        )
     assert done.returncode == 2
     assert "packages are missing and there is no sudo; as root, run: apt-get install" in done.stderr
     assert ("cannot be pulled" in done.stderr) == engine
@@ -164,7 +169,7 @@ def test_a_visitor_without_sudo_is_told_the_one_command_before_anything_is_begun
 
 
 def test_a_visitor_with_an_engine_and_an_image_of_debian_needs_nothing_installed(
-    machine: str, clone: FilePath, tmp_path: FilePath
+    clone: FilePath, tmp_path: FilePath
 ) -> None:
     cache = tmp_path / "cache"
     for part in ("kernel", "modules"):
@@ -172,17 +177,15 @@ def test_a_visitor_with_an_engine_and_an_image_of_debian_needs_nothing_installed
     subprocess.run(["chmod", "-R", "a+rwX", cache], check=True)
     options = ("--user=visitor", *with_cache(cache), *with_engine())
     with only_image(BASE):
-        done = on_bare_machine(
-            machine, clone, "images/container", "build", "kernel", options=options
-        )
+        done = on_bare_machine(clone, "images/container", "build", "kernel", options=options)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "this machine lacks tools (" in done.stderr
     assert f"container: made {IMAGES}/kernel" in done.stderr
 
 
-def test_a_base_that_cannot_be_pulled_is_named(machine: str, clone: FilePath) -> None:
+def test_a_base_that_cannot_be_pulled_is_named(clone: FilePath) -> None:
     done = on_bare_machine(
-        *(machine, clone, "images/container", "build", "sender"),
+        *(clone, "images/container", "build", "sender"),
         options=(
             *("--user=visitor", "--env=BASE_IMAGE=127.0.0.1:1/nothing:here"),
             *with_engine(),

@@ -41,15 +41,35 @@ def path_behind(front: FilePath) -> str:
     return f"{front}:{os.environ['PATH']}"
 
 
-def test_a_machine_without_docker_runs_the_lab_as_a_process(front: FilePath) -> None:
+def only(front: FilePath, tools: tuple[str, ...]) -> str:
+    """A PATH with these tools alone."""
     front.mkdir()
-    for tool in ("bash", "dirname", "env"):
+    for tool in tools:
         (front / tool).symlink_to(f"/usr/bin/{tool}")
-    done = container("runtime", PATH=str(front), LAB_RUNTIME="")
+    return str(front)
+
+
+@pytest.mark.parametrize(
+    ("tools", "lack"),
+    [
+        (("dirname", "python3"), "there is no docker command here"),
+        (("dirname",), "there is no Python 3.9 or later here"),
+    ],
+)
+def test_a_machine_without_docker_or_python_runs_the_lab_as_a_process(
+    front: FilePath, tools: tuple[str, ...], lack: str
+) -> None:
+    done = container("runtime", PATH=only(front, tools), LAB_RUNTIME="")
     assert (done.returncode, done.stdout) == (0, "process\n")
-    assert done.stderr == (
-        "container: the lab runs as a process: there is no docker command here\n"
-    )
+    assert done.stderr == f"container: the lab runs as a process: {lack}\n"
+
+
+def test_without_python_nothing_is_built_and_nothing_is_to_be_removed(front: FilePath) -> None:
+    path = only(front, ("dirname",))
+    done = container("build", "lab", PATH=path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "install python3; or use LAB_RUNTIME=process" in done.stderr
+    assert container("clean", PATH=path).returncode == 0
 
 
 def test_an_engine_that_does_not_answer_is_said(front: FilePath) -> None:
