@@ -9,8 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-import pytest
-
+from experiments.ablation.analysis import ABLATION, ABLATION_FILE
 from farpath.analysis.measures import MEASURES_FILE
 from farpath.base.project import BUILD, PROJECT
 from farpath.planning.experiment import PAPER
@@ -18,7 +17,6 @@ from farpath.planning.path_files import path_by_name
 from farpath.record.record import records_in
 from farpath.runs.status import shipped_records
 from tests.support.campaigns import LABELS, write_seven_regions
-from tests.support.study_runs import ship_runs
 
 PARTS = ("farpath", "topologies", "experiments", "notebooks")
 QUICK_REGION_S = 30.0
@@ -35,6 +33,11 @@ class Clone:
         """The records that it ships."""
         return shipped_records(PAPER, self.folder / "experiments")
 
+    @property
+    def ablation(self) -> FilePath:
+        """The file of the ablation that it ships."""
+        return self.folder / "experiments" / ABLATION / ABLATION_FILE
+
     def link_lab(self) -> None:
         """Give it the lab that was built for the project."""
         (self.folder / "build").symlink_to(BUILD, target_is_directory=True)
@@ -45,10 +48,6 @@ class Clone:
             record_dir = self.records / f"cern-{label}"
             write_seven_regions(record_dir, label, 1, QUICK_REGION_S, path=path_by_name("cern"))
         assert len(records_in(self.records)) == len(LABELS)
-
-    def ship_companion(self) -> None:
-        """Give it the quick set of each companion experiment, synthetic ones."""
-        ship_runs(self.folder / "experiments")
 
     def environment(self) -> dict[str, str]:
         """What makes a process, and the kernels that it starts, take this clone's package."""
@@ -80,16 +79,3 @@ def make_clone(folder: FilePath) -> Clone:
         ignored = shutil.ignore_patterns("records", MEASURES_FILE)
         shutil.copytree(PROJECT / part, folder / part, ignore=ignored)
     return Clone(folder)
-
-
-@pytest.fixture
-def clone(tmp_path: FilePath) -> Clone:
-    """The project without a lab and without any record."""
-    return make_clone(tmp_path)
-
-
-@pytest.fixture
-def shipped(clone: Clone) -> Clone:
-    """The same, shipping a quick set of records."""
-    clone.ship()
-    return clone

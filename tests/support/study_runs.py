@@ -13,7 +13,6 @@ from farpath.base.project import experiment_folder
 from farpath.mechanisms.trace.table import COLUMNS, Trace
 from farpath.planning.experiment import QUICK, WantedRun, load_experiment
 from farpath.record.record import Record, Samples, typed_frame, write_record
-from farpath.runs.status import shipped_records
 from farpath.spec.datagrams import notes_arrivals
 from farpath.spec.plan import Plan
 from farpath.spec.settings import HOST
@@ -115,12 +114,6 @@ def copy_experiments(folder: FilePath) -> FilePath:
         source = experiment_folder(name)
         shutil.copytree(source, folder / source.name, ignore=shipped)
     return folder
-
-
-def ship_runs(experiments: FilePath) -> None:
-    """Put the quick set of each companion experiment where shipped records are."""
-    for name in ANALYSES:
-        write_runs(shipped_records(name, experiments), name)
 
 
 def write_recorded_runs(folder: FilePath, experiment: str, which: str) -> list[RecordedRun]:
