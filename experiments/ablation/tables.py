@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from farpath.analysis.paper_stacks import paper_names
 from farpath.analysis.published import PUBLISHED_PATH, all_published
-from farpath.metrics.column import NOTHING, Value, number
+from farpath.base.column import NOTHING, Value, number
 from farpath.metrics.estimate import Estimate
 from farpath.report.table import Table, with_interval
 

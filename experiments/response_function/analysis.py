@@ -8,8 +8,8 @@ from statistics import fmean
 from farpath.analysis.claims.rules import Criteria, matching, mean, within_theory
 from farpath.analysis.claims.verdict import Condition
 from farpath.analysis.measures import Measure, RecordedRun, select_measures
+from farpath.base.column import NOTHING
 from farpath.metrics import flow as flow_metrics
-from farpath.metrics.column import NOTHING
 from farpath.metrics.theory import window_rules
 from farpath.metrics.theory.response import Rule, mean_window
 from farpath.record.record import Record

@@ -16,8 +16,8 @@ from farpath.analysis.published import (
     repeated_means_mbps,
 )
 from farpath.analysis.results import ResultSet, mixed
+from farpath.base.column import NOTHING, Value, number
 from farpath.base.errors import BadInputError
-from farpath.metrics.column import NOTHING, Value, number
 from farpath.metrics.estimate import spearman
 from farpath.report.table import Table
 from farpath.report.tables.regions import ratio

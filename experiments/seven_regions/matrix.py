@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from farpath.analysis.paper_stacks import labels_by_paper_name, paper_names
 from farpath.analysis.published import published
 from farpath.analysis.results import ResultSet, RunSummary
-from farpath.metrics.column import NOTHING, RUN
+from farpath.base.column import NOTHING
+from farpath.metrics.column import RUN
 from farpath.metrics.estimate import estimate_over_seeds
 from farpath.report.html.run_page import NavLink, NavLinks
 from farpath.report.site.pages import RUNS_DIR, TO_INDEX

@@ -25,7 +25,8 @@ from farpath.analysis.published import (
     published_paths,
 )
 from farpath.analysis.results import ResultSet, RunSummary, mixed
-from farpath.metrics.column import NOTHING, RUN, Value, number
+from farpath.base.column import NOTHING, Value, number
+from farpath.metrics.column import RUN
 from farpath.metrics.estimate import Estimate, estimate, estimate_over_seeds
 from farpath.metrics.run import Summary
 from farpath.report.table import Table, with_interval

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from farpath.analysis.record_set import Member, RecordSet
 from farpath.analysis.results import RunSummary
+from farpath.base.column import Column
 from farpath.base.sizes import size_text
 from farpath.mechanisms.changes.text import rate_text, rtt_text
 from farpath.mechanisms.mechanism import OF_HOSTS
 from farpath.mechanisms.registry import mechanisms
-from farpath.metrics.column import Column
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.path_options import CUSTOM, choice_text
 from farpath.planning.schedules import schedule_option

@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from farpath.analysis.published import published_for
+from farpath.base.column import NOTHING, number
 from farpath.base.sizes import size_text
-from farpath.metrics.column import FLOW, LINK, NOTHING, SHORT_FLOW, in_mbps, number
+from farpath.metrics.column import FLOW, LINK, SHORT_FLOW, in_mbps
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
 from farpath.metrics.ping import ping_figures

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from farpath.base.column import NOTHING, number
 from farpath.base.errors import on_one_line
-from farpath.metrics.column import NOTHING, number
 from farpath.report.table import Table
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, server_label
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from farpath.base.column import Column, Shown, Subject, Value, given, number
 from farpath.base.errors import on_one_line
 from farpath.base.files import safe_name
-from farpath.metrics.column import Column, Shown, Subject, Value, given, number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from farpath.metrics.column import Column
+    from farpath.base.column import Column
     from farpath.metrics.run import Array
 
 #: An option and its values.

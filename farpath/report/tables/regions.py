@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from farpath.metrics.column import NOTHING, number
+from farpath.base.column import NOTHING, number
 from farpath.metrics.run import Summary
 from farpath.report.table import Table
 

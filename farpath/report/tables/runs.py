@@ -8,8 +8,9 @@ from typing import Any
 
 from farpath.analysis.record_set import Group, Member, RecordSet
 from farpath.analysis.run_settings import SETTINGS, further_settings, group_settings
+from farpath.base.column import NOTHING, Column, Shown, given
 from farpath.mechanisms.era.mechanism import era_text
-from farpath.metrics.column import NOTHING, RUN, Column, Shown, given
+from farpath.metrics.column import RUN
 from farpath.report.table import Cell, Table, with_interval
 
 NOTE = (

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from farpath.analysis.run_settings import SETTINGS
-from farpath.metrics.column import Column, Shown, Value, given
+from farpath.base.column import Column, Shown, Value, given
 from farpath.metrics.estimate import are_alike, estimate_over_seeds
 from farpath.metrics.one_draw import is_one_draw, one_draw_notes
 from farpath.report.table import Cell, Table, with_interval

@@ -8,8 +8,9 @@ from functools import cached_property
 
 from farpath.analysis.record_set import RUNS, Member, RecordSet, make_record_set
 from farpath.analysis.results import RunSummary
+from farpath.base.column import Column
 from farpath.base.errors import BadInputError
-from farpath.metrics.column import FLOW, RUN_RESULTS, Column
+from farpath.metrics.column import FLOW, RUN_RESULTS
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.run import Summary
 from farpath.record.record import load_record

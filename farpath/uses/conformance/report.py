@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from farpath import __version__
-from farpath.metrics.column import NOTHING, Column
+from farpath.base.column import NOTHING, Column
 from farpath.report.html.render import render
 from farpath.report.table import Table, as_markdown, as_wide_text
 from farpath.uses.conformance.scenarios import book

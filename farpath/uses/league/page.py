@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from farpath.metrics.column import number
+from farpath.base.column import number
 from farpath.report.html.render import render
 from farpath.report.table import Table
 from farpath.uses.league.measure import Encounter, by_conditions, mean_shares

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from farpath import __version__
-from farpath.metrics.column import Column, Shown, given
+from farpath.base.column import Column, Shown, given
 from farpath.report.table import Cell, Table, as_markdown, as_wide_text
 from farpath.spec.hosts import SIDES
 from farpath.uses.regress.baseline import value_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farpath.metrics.column import number
+from farpath.base.column import number
 from farpath.report.table import Table
 from farpath.uses.responsiveness.measure import (
     FOREIGN,

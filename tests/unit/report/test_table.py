@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.seven_regions.agreement import all_tables
-from farpath.metrics.column import Column, Value
-from farpath.metrics.column import given as column_of
+from farpath.base.column import Column, Value
+from farpath.base.column import given as column_of
 from farpath.report import table as formats
 from farpath.report.table import Table
 from tests.support.campaigns import published_campaign
