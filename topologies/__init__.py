@@ -29,7 +29,9 @@ def find_topology(name: str) -> Topology:
     try:
         topology: Topology = importlib.import_module(MODULES[name]).TOPOLOGY
     except (ImportError, SyntaxError, NameError, AttributeError, TypeError) as error:
-        raise BadInputError(f"the file of topology {name} cannot be used: {error}") from error
+        raise BadInputError(
+            option="topology", given=name, problem=f"its file cannot be used: {error}"
+        ) from error
     return topology
 
 

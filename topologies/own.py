@@ -42,7 +42,10 @@ def lay_out(plan: Plan) -> Layout:
     """
     network = plan.network
     if network is None:
-        raise BadInputError(f"plan.network is missing: a plan of topology {plan.topology} has one")
+        raise BadInputError(
+            problem="plan.network is missing",
+            remedy=f"a plan of topology {plan.topology} has one",
+        )
     chains = _chains(plan, network)
     positions = _positions(plan, network, {cable: len(chain) for cable, chain in chains.items()})
     nodes = [

@@ -6,13 +6,12 @@ import difflib
 import inspect
 import numbers
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from farpath.base.errors import BadInputError, FarpathError
+from farpath.base.errors import BadInputError
 from farpath.base.options import options_of
-from farpath.planning.option_names import OF_OTHER_TOOLS, argument_message
+from farpath.planning.option_names import OF_OTHER_TOOLS
 from farpath.planning.request import RunRequest
 
 #: A value of an option: a text as on the command line, or a number in the unit that the option
@@ -66,17 +65,6 @@ def text_of(name: str, value: object) -> str:
         problem=f"{name} is {value!r}",
         remedy="it must be a text as on the command line, or a number",
     )
-
-
-@contextmanager
-def argument_errors() -> Iterator[None]:
-    """Let errors name arguments (``rtt``), not variables of Make (``RTT``)."""
-    try:
-        yield
-    except FarpathError as error:
-        error.message = argument_message(error)
-        error.args = (error.message,)
-        raise
 
 
 def with_run_options(signature: inspect.Signature, annotation: Any) -> inspect.Signature:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from farpath.api.arguments import OptionValue, argument_errors, request_of, with_run_options
+from farpath.api.arguments import OptionValue, request_of, with_run_options
 from farpath.api.making import ReadyRun, ready_run
 from farpath.api.run_result import RunResult
 from farpath.lab.progress import RunProgress
@@ -44,11 +44,10 @@ def run(
     CheckFailedError as the command line does (farpath.base.errors); an interruption leaves nothing
     half made.
     """
-    with argument_errors():
-        ready = ready_run(request_of(options), kernel)
-        with _watch_of(ready, progress) as watch:
-            outcome = ready.make(FilePath(out), force, watch)
-        return RunResult(load_record(outcome.directory), outcome.cached, outcome.wall_s)
+    ready = ready_run(request_of(options), kernel)
+    with _watch_of(ready, progress) as watch:
+        outcome = ready.make(FilePath(out), force, watch)
+    return RunResult(load_record(outcome.directory), outcome.cached, outcome.wall_s)
 
 
 def load(directory: str | os.PathLike[str]) -> RunResult:

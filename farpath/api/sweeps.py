@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from farpath.analysis.results import RunSummary, run_summary
 from farpath.api.arguments import (
     OptionValue,
-    argument_errors,
     check_names,
     request_of,
     text_of,
@@ -25,7 +24,6 @@ from farpath.api.run_result import RunResult
 from farpath.api.runs import RESULTS, load
 from farpath.lab.progress import Stage
 from farpath.notebook.progress import ProgressLine, in_notebook
-from farpath.planning.option_names import argument_message
 from farpath.report.figures.save import for_notebook
 from farpath.report.figures.sweep import draw_sweep
 from farpath.report.tables.sweep import sweep_table
@@ -83,7 +81,7 @@ class SweepResult:
     @property
     def failures(self) -> dict[str, str]:
         """Why runs failed, by their values."""
-        return self.outcome.failures(argument_message)
+        return self.outcome.failures()
 
     def plot(self, metric: str = "throughput_mbps") -> Figure:
         """Return a figure of a column's means over seeds: one of matplotlib's.
@@ -92,8 +90,7 @@ class SweepResult:
         With several it is a heat map: the first option is the vertical axis, the second the
         horizontal one, and each combination of the others has a panel.
         """
-        with argument_errors():
-            return for_notebook(draw_sweep(self._results, metric))
+        return for_notebook(draw_sweep(self._results, metric))
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
@@ -122,12 +119,11 @@ def sweep(
 
     A run that fails leaves a warning and no row. Raises as ``farpath.run`` does.
     """
-    with argument_errors():
-        planned = _sweep_of(seeds, options)
-        with _watch_of(planned, progress) as watch:
-            outcome = make_runs(planned, FilePath(out), cores, watch, measure=run_summary)
-        if not outcome.runs:
-            raise outcome.failed_error(argument_message)
+    planned = _sweep_of(seeds, options)
+    with _watch_of(planned, progress) as watch:
+        outcome = make_runs(planned, FilePath(out), cores, watch, measure=run_summary)
+    if not outcome.runs:
+        raise outcome.failed_error()
     result = SweepResult(outcome)
     for name, message in result.failures.items():
         warnings.warn(f"{name} failed: {message}", RuntimeWarning, stacklevel=2)

@@ -124,8 +124,6 @@ class BadInputError(FarpathError):
 
     def in_file(self, file: str) -> BadInputError:
         """Return this error as one of a file, of which its options are keys."""
-        if not (self.option or self.problem or self.remedy):
-            return BadInputError(f"{file}: {self.text}")
         return BadInputError(
             detail=self.detail,
             option=self.option,

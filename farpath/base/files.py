@@ -72,7 +72,7 @@ def user_errors(path: FilePath) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise MachineLacksError(
-                f"no space left under {path}: free some, or give another directory with OUT"
+                f"no space left under {path}: free some, or give another directory with `out`"
             ) from error
         if error.errno in LIMITS:
             raise MachineLacksError(
@@ -245,7 +245,7 @@ def require_replaceable(file: FilePath, directory: bool = False) -> None:
         )
 
 
-def require_directory(directory: FilePath, option: str = "OUT") -> None:
+def require_directory(directory: FilePath, option: str = "out") -> None:
     """Raise BadInputError if a name is no directory and cannot become one, and as ``user_errors``.
 
     Commands of several runs call it before the first run and before anything is built. ``option``:
@@ -262,7 +262,7 @@ def require_directory(directory: FilePath, option: str = "OUT") -> None:
                 what = "" if place == directory else f"cannot be made: {place} "
                 raise BadInputError(
                     problem=f"{directory} {what}is {kind_of(mode)}, no directory",
-                    remedy=f"give another directory with {option}",
+                    remedy=f"give another directory with `{option}`",
                 )
             return
 

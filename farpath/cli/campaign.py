@@ -129,7 +129,7 @@ def campaign(
     job = _job(experiment, which, quick, cpu, experiments, out, region, only, paths)
     require_directory(job.out)
     if report is not None:
-        require_directory(report, "--report")
+        require_directory(report, "report")
     if context.args and not context.args[0].startswith("-"):
         raise BadInputError(
             problem=f"'{context.args[0]}' is no option of campaign",

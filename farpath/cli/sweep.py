@@ -72,7 +72,7 @@ def sweep(
     print_paths(run.plan.path for run in planned.runs)
     report = report or out / DEFAULT_REPORT
     require_directory(out)
-    require_directory(report, "--report")
+    require_directory(report, "report")
     outcome = make_runs(planned, out, cores, progress_printer("sweep"), measure=run_summary)
     if outcome.runs:
         made = _report(SweepResults(outcome), report, metric)

@@ -199,9 +199,9 @@ def main() -> None:
         else:
             play(share, platform)
     except congestion_control.StackError as error:
-        send_event("refused", what=f"STACK: {error}")
+        send_event("refused", what=f"`stack`: {error}")
     except sysctl.SettingError as error:
-        send_event("refused", what=f"SYSCTL: {error}")
+        send_event("refused", what=f"`sysctl`: {error}")
     except (TrafficError, TickProgramError, LinkChangeError) as error:
         send_event("traffic-failed", what=str(error))
     except Exception as error:

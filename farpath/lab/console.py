@@ -60,7 +60,7 @@ VERDICTS = (
         "has no room for the packets of one window",
         LabFailedError,
         "more packets were on their way to another site than the run has memory for: a smaller "
-        "WINDOW, RATE or RTT needs less",
+        "`window`, `rate` or `rtt` needs less",
     ),
     GuestEnd("Kernel panic", LabFailedError, "the guest's kernel panicked"),
 )

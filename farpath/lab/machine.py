@@ -118,8 +118,8 @@ def check_memory(memory_bytes: int, reason: str) -> None:
     if free_bytes < memory_bytes:
         raise MachineLacksError(
             f"this machine has {free_bytes >> 20} MiB of memory free and the lab may need "
-            f"{memory_bytes >> 20}: {reason}: take fewer flows, a smaller WINDOW, RTT, RATE or "
-            "BUFFER, or free some"
+            f"{memory_bytes >> 20}: {reason}: take fewer flows, a smaller `window`, `rtt`, "
+            "`rate` or `buffer`, or free some"
         )
 
 

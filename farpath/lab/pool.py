@@ -275,7 +275,7 @@ def _death(process: BaseProcess) -> LabFailedError:
     cause = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
     return LabFailedError(
         f"a run's process was ended {cause}, perhaps for want of memory: run fewer at once, with "
-        "JOBS or CORES"
+        "`jobs`"
     )
 
 

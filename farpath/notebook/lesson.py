@@ -19,7 +19,6 @@ from farpath.lab.progress import Stage
 from farpath.notebook.answers import Answer
 from farpath.notebook.explorer import lab_problem, plotly_bundle
 from farpath.notebook.overlay import overlay
-from farpath.planning.option_names import argument_message
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
 from farpath.spec.plan import Plan
@@ -216,10 +215,7 @@ class Lesson:
         return RunRequest(**self._fixed, **chosen)
 
     def _plan(self, chosen: Mapping[str, str]) -> Plan:
-        try:
-            return self._request(chosen).plan()
-        except BadInputError as error:
-            raise BadInputError(argument_message(error)) from error
+        return self._request(chosen).plan()
 
     def _on_chosen(self) -> None:
         """Ask for a prediction of what a slider now says."""

@@ -66,7 +66,7 @@ def why_without_effect(name: str, ip_version: int | None = None) -> str:
     if not name.startswith(PREFIXES):
         return f"only sysctls that begin with {', '.join(PREFIXES)} affect flows"
     if name.startswith("net.ipv6.") and ip_version == 4:
-        return "the run uses IPv4; IP=6 uses IPv6"
+        return "the run uses IPv4; `ip=6` uses IPv6"
     return ""
 
 

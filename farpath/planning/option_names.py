@@ -1,25 +1,12 @@
-"""Spellings of options in errors: on the command line, as variables of Make, in Python.
-
-An error names options as fields (``farpath.base.errors``); errors of other modules still name
-variables of Make in their prose, and these become options, or arguments of Python.
-"""
+"""Spellings of options, which errors name as fields: on the command line, as Make's variables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
-from farpath.base.errors import FarpathError, as_field
-from farpath.base.options import options_of
-from farpath.planning.request import RunRequest
+from farpath.base.errors import FarpathError
 
-#: Variables of options without a value.
-_WITHOUT_VALUE = {"FORCE=1": "--force", "JSON=1": "--json"}
-#: Variables of options that are not of ``farpath run``.
-_OTHER_VARIABLES = (
-    "OUT", "CORES", "STACKS", "ONLY", "BASE", "HEAD", "EXPERIMENT", "FORMAT", "INDEX", "JOBS",
-    "SEEDS", "METRIC",
-)  # fmt: skip
 _UNKNOWN_OPTION = re.compile(r"No such option:? '?(--[\w-]+)'?")
 _UNKNOWN_COMMAND = re.compile(r"No such command '([\w-]+)'")
 #: Options of other tools, and their counterparts here.
@@ -57,21 +44,6 @@ COMMANDS_OF_OTHER_TOOLS = {
     "figures": "farpath site --figures",
     "summary": "farpath tables --format=summary",
 }
-#: Words that are variables at the start of an error or before ``=``, and nouns elsewhere.
-_NOUNS = ("RTT", "MTU", "IP", "ECN")
-_BY_VARIABLE = {
-    **{name: f"--{name.lower()}" for name in _OTHER_VARIABLES},
-    **{option.variable: option.flag for option in options_of(RunRequest)},
-    **_WITHOUT_VALUE,
-}
-_PLAIN = "|".join(sorted(set(_BY_VARIABLE) - set(_NOUNS), key=len, reverse=True))
-#: A text in quotes is not changed: the user typed it, or it is a command of make.
-_WORD = re.compile(
-    rf"(?P<quoted>(?<!\w)'[^']*'(?!\w))|(?<![\w./-])(?P<name>{_PLAIN})(?![\w./])"
-    rf"|(?P<first>^(?:{'|'.join(_NOUNS)})(?= is | has |:))"
-    rf"|(?<![\w./-])(?P<assigned>{'|'.join(_NOUNS)})(?==)"
-)
-
 
 #: Options without a value.
 SWITCHES = ("force", "json")
@@ -103,37 +75,7 @@ def as_variable(name: str, value: str | None) -> str:
 
 def typed_message(error: FarpathError) -> str:
     """Return an error's message with options as the command line has them."""
-    return name_options_as_typed(error.spelled(as_option))
-
-
-def argument_message(error: FarpathError) -> str:
-    """Return an error's message with options as arguments of a call in Python."""
-    return name_options_as_arguments(error.spelled(as_field))
-
-
-def name_options_as_typed(message: str) -> str:
-    """Replace variables of Make in an error by options of the command line.
-
-    >>> name_options_as_typed("PATH_NAME is 'RTT': give it, or RTT=50ms")
-    "--path is 'RTT': give it, or --rtt=50ms"
-    """
-    return _named(message, lambda flag: flag)
-
-
-def name_options_as_arguments(message: str) -> str:
-    """Replace variables of Make in an error by arguments of a call in Python.
-
-    >>> name_options_as_arguments("PATH_NAME is 'RTT': give it, or SENDER_IMAGE=./mine.tar")
-    "path is 'RTT': give it, or sender_image=./mine.tar"
-    """
-    return _named(message, lambda flag: flag.removeprefix("--").replace("-", "_"))
-
-
-def _named(message: str, name_of: Callable[[str], str]) -> str:
-    # Errors about a TOML file name its keys, which are neither variables nor options.
-    if ".toml: " in message:
-        return message
-    return _WORD.sub(lambda match: match["quoted"] or name_of(_option(match)), message)
+    return error.spelled(as_option)
 
 
 def with_meaning_elsewhere(
@@ -187,7 +129,3 @@ def _with_value(suggestion: str, option: str, words: Sequence[str]) -> str:
         if given:
             return f"{flag}={given}{rest[len(re.split(r'[;:]', rest)[0]) :]}"
     return suggestion
-
-
-def _option(match: re.Match[str]) -> str:
-    return _BY_VARIABLE[match["name"] or match["first"] or match["assigned"]]

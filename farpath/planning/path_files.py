@@ -15,7 +15,13 @@ from farpath.base.errors import BadInputError
 from farpath.base.instances import instance_of
 from farpath.mechanisms.queue.mechanism import parse_queue
 from farpath.planning.end_host_sysctls import why_without_effect
-from farpath.spec.path import ETHERNET_HEADER_BYTES, LOSS_RANGE, RTT_MS_RANGE, Path
+from farpath.spec.path import (
+    ETHERNET_HEADER_BYTES,
+    LOSS_RANGE,
+    OPTION_OF_FIELD,
+    RTT_MS_RANGE,
+    Path,
+)
 from farpath.spec.wire import as_wire, wire_fields, with_python_names
 
 #: Fields of a path for which a file must state a source.
@@ -153,6 +159,17 @@ def _path_of(data: dict[str, Any]) -> Path:
     return path
 
 
+def _with_field(error: BadInputError) -> str:
+    """Return the message of an error of a path, with the field of a file for its option."""
+    fields = {option: field for field, option in OPTION_OF_FIELD.items()}
+    return BadInputError(
+        option=fields.get(error.option, error.option),
+        given=error.given,
+        problem=error.problem,
+        remedy=error.remedy,
+    ).message
+
+
 def load_path(file: FilePath) -> Path:
     """Read a path from a TOML file.
 
@@ -181,7 +198,7 @@ def load_path(file: FilePath) -> Path:
     try:
         path = _path_of({key: data[key] for key in field_names if key in data})
     except BadInputError as error:
-        problems.append(error.message)
+        problems.append(_with_field(error))
     if problems:
         raise BadInputError(file=str(file), problem="; ".join(problems))
     if path.name != file.stem:

@@ -70,7 +70,7 @@ def check_flows(samples: Samples, raw_dir: FilePath, plan: Plan) -> list[str]:
         if not (flow.name in carried and carried.sum() > 0.0 and _has_sent(flow, raw_dir, plan)):
             raise CheckFailedError(
                 f"{flow.name} carried nothing: its packets or their acknowledgements were lost, "
-                "BUFFER is too small, or REGION is only a few round trips long"
+                "`buffer` is too small, or `region` is only a few round trips long"
             )
         starved.append(
             f"{flow.name} was starved by the other flows: it sent, but of what arrived its "
@@ -122,7 +122,7 @@ def check_machine(raw_dir: FilePath, plan: Plan) -> tuple[dict[str, Any], list[s
 def _too_slow(reasons: Sequence[str]) -> CheckFailedError:
     return CheckFailedError(
         f"this machine was too slow for the path: {'; '.join(reasons)}: "
-        "leave it alone meanwhile, lower RATE, or take LAB=virtual"
+        "leave it alone meanwhile, lower `rate`, or take `lab=virtual`"
     )
 
 

@@ -57,5 +57,5 @@ def _explained(message: str, plan: Plan) -> str:
     said = " ".join(said.split())[:_MOST_LETTERS]
     return (
         f"{lost}, which the control connection of {flow.name}'s program did not survive ({said}): "
-        "lower the loss, or take another SEED"
+        "lower the loss, or take another `seed`"
     )

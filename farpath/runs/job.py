@@ -114,7 +114,7 @@ def check_space(out: FilePath, runs: int) -> None:
         raise MachineLacksError(
             f"no space left under {out}: {free >> 20} MiB are free and {runs} run"
             f"{'s take' if runs > 1 else ' takes'} {needed >> 20}: free some, or give another "
-            "place with OUT"
+            "place with `out`"
         )
 
 

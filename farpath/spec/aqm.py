@@ -188,30 +188,35 @@ class Aqm:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise BadInputError(f"queue is '{self.kind}': it must be one of {', '.join(KINDS)}")
+            raise BadInputError(
+                option="queue", given=self.kind, remedy=f"it must be one of {', '.join(KINDS)}"
+            )
         known = KINDS[self.kind].parameters
         for name, value in self.parameters.items():
             if name not in known:
                 raise BadInputError(
-                    f"queue {self.kind} has no parameter '{name}': it takes {', '.join(known)}"
+                    option="queue",
+                    problem=f"{self.kind} has no parameter '{name}'",
+                    remedy=f"it takes {', '.join(known)}",
                 )
             parameter = known[name]
             if not parameter.least <= value <= parameter.most:
                 raise BadInputError(
-                    f"queue {self.kind}: {name} is {value:g}: it must lie between "
-                    f"{parameter.least:g} and {parameter.most:g}"
+                    option="queue",
+                    problem=f"{self.kind}'s {name} is {value:g}",
+                    remedy=f"it must lie between {parameter.least:g} and {parameter.most:g}",
                 )
             if parameter.excludes in self.parameters:
-                raise BadInputError(
-                    f"queue {self.kind} has {name} and {parameter.excludes}: leave one out"
-                )
+                raise _too_many(self.kind, name, parameter.excludes)
         for words in _CAKE_CHOICES.values() if self.kind == "cake" else ():
             if len(given := [word for word in words if word in self.parameters]) > 1:
-                raise BadInputError(f"queue cake has {' and '.join(given)}: leave one out")
+                raise _too_many(self.kind, *given)
         if self.kind == "red" and self.parameters.get("min", 0) >= self.parameters.get(
             "max", SIZE_BYTES_RANGE[1] + 1
         ):
-            raise BadInputError("queue red has a min that is not below its max: lower it")
+            raise BadInputError(
+                option="queue", problem="red's min is not below its max", remedy="lower it"
+            )
 
     @cached_property
     def marks(self) -> bool:
@@ -310,6 +315,13 @@ class Aqm:
             absolute, relative = _TOLERANCES[parameter.unit]
             return math.isclose(actual, wanted, abs_tol=absolute, rel_tol=relative)
         return bool(actual == wanted)
+
+
+def _too_many(kind: str, *words: str) -> BadInputError:
+    """The error of words of which a queue takes one."""
+    return BadInputError(
+        option="queue", problem=f"{kind} has {' and '.join(words)}", remedy="leave one out"
+    )
 
 
 def memory_bytes(limit: int, frame_bytes: int) -> int:

@@ -73,8 +73,9 @@ def check_number(plan: Plan) -> None:
     expected = arrivals_per_s(plan) * plan.schedule.duration_s
     if expected > MOST_SHORT_FLOWS:
         raise BadInputError(
-            f"BACKGROUND gives {expected:,.0f} short flows: at most {MOST_SHORT_FLOWS:,} are "
-            "possible; give a larger size, a lower rate or a shorter REGION"
+            option="background",
+            problem=f"{expected:,.0f} short flows, and at most {MOST_SHORT_FLOWS:,} are possible",
+            remedy="give a larger size, a lower rate or a shorter `region`",
         )
 
 

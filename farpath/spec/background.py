@@ -50,7 +50,9 @@ class Background:
             always_on = name == "off_s" and value == 0
             if not always_on and not low <= value <= high:
                 raise BadInputError(
-                    f"background.{name} is {value:g}: it must lie between {low:g} and {high:g}"
+                    option="background",
+                    problem=f"{name} is {value:g}",
+                    remedy=f"it must lie between {low:g} and {high:g}",
                 )
 
     @classmethod

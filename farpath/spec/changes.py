@@ -56,18 +56,24 @@ class _Changes:
         count = f"{len(self.at_s):,} change{'s' if len(self.at_s) > 1 else ''}"
         return f"{count} in {self.period_s:g} s" if self.period_s else count
 
-    def _check(self, name: str, values: Sequence[float], allowed: tuple[float, float]) -> None:
+    def _check(
+        self, name: str, values: Sequence[float], allowed: tuple[float, float], unit: str
+    ) -> None:
         if problem := times_problem(self.at_s, self.period_s):
-            raise BadInputError(f"{name}: {problem}")
+            raise BadInputError(option=name, problem=problem)
         if len(values) != len(self.at_s):
             raise BadInputError(
-                f"{name} has {len(self.at_s)} times and {len(values)} values: give as many"
+                option=name,
+                problem=f"it has {len(self.at_s)} times of changes and {len(values)} values",
+                remedy="give as many",
             )
         low, high = allowed
         for value in values:
             if not low <= value <= high:
                 raise BadInputError(
-                    f"{name} has {value:.12g}: it must lie between {low:.12g} and {high:.12g}"
+                    option=name,
+                    problem=f"it changes to {value:.12g} {unit}",
+                    remedy=f"it must lie between {low:.12g} and {high:.12g} {unit}",
                 )
 
 
@@ -79,7 +85,7 @@ class RateChanges(_Changes):
 
     def check(self, allowed_bps: tuple[float, float]) -> None:
         """Raise BadInputError for times that do not rise, and for a rate out of a range."""
-        self._check("rate_changes", self.rate_bps, allowed_bps)
+        self._check("rate", self.rate_bps, allowed_bps, "bit/s")
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ class RttChanges(_Changes):
 
     def check(self, allowed_ms: tuple[float, float]) -> None:
         """Raise BadInputError for times that do not rise, and for an RTT out of a range."""
-        self._check("rtt_changes", self.rtt_ms, allowed_ms)
+        self._check("rtt", self.rtt_ms, allowed_ms, "ms")
 
 
 @dataclass(frozen=True)

@@ -59,14 +59,19 @@ class Dropper:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise BadInputError(f"DROP is '{self.kind}': it must be one of {', '.join(KINDS)}")
+            raise BadInputError(
+                option="drop", given=self.kind, remedy=f"it must be one of {', '.join(KINDS)}"
+            )
         if self.direction not in DIRECTIONS:
             raise BadInputError(
-                f"DROP has direction '{self.direction}': it must be {THERE}, towards the "
-                f"receiver, or {BACK}, towards the sender"
+                option="drop",
+                problem=f"its direction is '{self.direction}'",
+                remedy=f"it must be {THERE}, towards the receiver, or {BACK}, towards the sender",
             )
-        if problem := _PROBLEMS[self.kind](self.numbers):
-            raise BadInputError(f"DROP is '{self.kind}' with {_listed(self.numbers)}: {problem}")
+        if remedy := _REMEDIES[self.kind](self.numbers):
+            raise BadInputError(
+                option="drop", given=f"{self.kind}:{_listed(self.numbers)}", remedy=remedy
+            )
 
     def __str__(self) -> str:
         unit = "s" if self.kind == "at" else ""
@@ -137,19 +142,19 @@ def _geometric(chance: random.Random, probability: float) -> int:
 
 
 def _listed(numbers: Iterable[float]) -> str:
-    return ", ".join(f"{number:.12g}" for number in numbers) or "nothing"
+    return ",".join(f"{number:.12g}" for number in numbers)
 
 
 def _whole(numbers: Sequence[float]) -> bool:
     return all(number == int(number) and 1 <= number <= MOST_PACKETS for number in numbers)
 
 
-def _problem_of_every(numbers: Sequence[float]) -> str:
+def _remedy_of_every(numbers: Sequence[float]) -> str:
     fits = len(numbers) == 1 and _whole(numbers)
     return "" if fits else f"give one whole number from 1 to {MOST_PACKETS}, as in every:1000"
 
 
-def _problem_of_packets(numbers: Sequence[float]) -> str:
+def _remedy_of_packets(numbers: Sequence[float]) -> str:
     if not numbers or not _whole(numbers):
         return f"give whole numbers from 1 to {MOST_PACKETS}, as in packets:1000,2000"
     if list(numbers) != sorted(set(numbers)):
@@ -157,29 +162,29 @@ def _problem_of_packets(numbers: Sequence[float]) -> str:
     return "" if len(numbers) <= MOST_LISTED else f"give at most {MOST_LISTED} packets"
 
 
-def _problem_of_at(numbers: Sequence[float]) -> str:
+def _remedy_of_at(numbers: Sequence[float]) -> str:
     if not numbers or any(not 0 <= number < math.inf for number in numbers):
         return "give times of the schedule, as in at:30s,60s"
     return "" if list(numbers) == sorted(set(numbers)) else "give each time once, in their order"
 
 
-def _problem_of_random(numbers: Sequence[float]) -> str:
+def _remedy_of_random(numbers: Sequence[float]) -> str:
     if len(numbers) == 1 and LEAST_RANDOM_CHANCE <= numbers[0] <= 1:
         return ""
     return f"give one probability from {LEAST_RANDOM_CHANCE:g} to 1, as in random:1e-4"
 
 
-def _problem_of_burst(numbers: Sequence[float]) -> str:
+def _remedy_of_burst(numbers: Sequence[float]) -> str:
     possible = all(LEAST_BURST_CHANCE <= number <= 1 for number in numbers)
     if len(numbers) in (2, 3) and possible:
         return ""
     return f"give two or three probabilities from {LEAST_BURST_CHANCE:g} to 1, as in burst:1e-4,0.3"
 
 
-_PROBLEMS = {
-    "every": _problem_of_every,
-    "packets": _problem_of_packets,
-    "at": _problem_of_at,
-    "random": _problem_of_random,
-    "burst": _problem_of_burst,
+_REMEDIES = {
+    "every": _remedy_of_every,
+    "packets": _remedy_of_packets,
+    "at": _remedy_of_at,
+    "random": _remedy_of_random,
+    "burst": _remedy_of_burst,
 }

@@ -62,9 +62,10 @@ def assign_hosts(schedule: Schedule, pairs: Sequence[Pair]) -> Schedule:
     """
     if len(schedule.flows) < len(pairs):
         raise BadInputError(
-            f"there are {len(pairs)} senders and {len(schedule.flows)} flows, but each sender "
-            f"needs a flow: take SCHEDULE=together with one stack for all senders, or "
-            f"with {len(pairs)} stacks, as in STACK=reno+{len(pairs) - 1}xhtcp"
+            problem=f"there are {len(pairs)} senders and {len(schedule.flows)} flows, and each "
+            "sender needs a flow",
+            remedy="take `schedule=together` with one stack for all senders, or with "
+            f"{len(pairs)} stacks, as in `stack=reno+{len(pairs) - 1}xhtcp`",
         )
     flows = tuple(
         replace(flow, sender=sender, receiver=receiver)

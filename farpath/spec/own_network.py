@@ -53,13 +53,17 @@ class Shaping:
             _require("rate_bps", self.rate_bps, RATE_BPS_RANGE)
             _require("buffer_packets", self.buffer_packets, BUFFER_PACKETS_RANGE)
         elif self.buffer_packets or self.queue:
-            raise BadInputError("a cable has a queue and no rate_bps: nothing waits there")
+            raise BadInputError(
+                problem="a cable has a queue and no rate_bps, without which nothing waits",
+                remedy="give both, or none of them",
+            )
         _require("delay_ms", self.delay_ms, DELAY_MS_RANGE)
         _require("jitter_ms", self.jitter_ms, JITTER_MS_RANGE, LEAST_JITTER_MS)
         _require("loss", self.loss, LOSS_RANGE, LEAST_NETEM_CHANCE)
         if self.jitter_ms > self.delay_ms:
             raise BadInputError(
-                f"jitter_ms is {self.jitter_ms:g}: it must be at most delay_ms, {self.delay_ms:g}"
+                problem=f"jitter_ms is {self.jitter_ms:g}",
+                remedy=f"it must be at most delay_ms, {self.delay_ms:g}",
             )
 
 
@@ -68,7 +72,10 @@ def _require(name: str, value: float, allowed: Sequence[float], least: float = 0
     low, high = allowed
     if not low <= value <= high or 0 < value < least:
         kept = f", and 0 or at least {least:g}" if least else ""
-        raise BadInputError(f"{name} is {value:.12g}: it must be {low:,.12g} to {high:,.12g}{kept}")
+        raise BadInputError(
+            problem=f"{name} is {value:.12g}",
+            remedy=f"it must be {low:,.12g} to {high:,.12g}{kept}",
+        )
 
 
 @dataclass(frozen=True)
@@ -129,15 +136,16 @@ class OwnNetwork:
         nodes = [*self.hosts, *self.switches]
         if len(self.hosts) < 2 or not self.switches or len(nodes) > MOST_NODES:
             raise BadInputError(
-                f"there are {len(self.hosts)} hosts and {len(self.switches)} switches: there must "
-                f"be at least two hosts and one switch, and at most {MOST_NODES} nodes"
+                problem=f"there are {len(self.hosts)} hosts and {len(self.switches)} switches",
+                remedy="there must be at least two hosts and one switch, and at most "
+                f"{MOST_NODES} nodes",
             )
         for number, name in enumerate(nodes):
             if not NAME.fullmatch(name) or name in TAKEN_NAMES or name in nodes[:number]:
                 raise BadInputError(
-                    f"a node is called '{name}': a name has a letter and then at most eight "
-                    f"letters, digits and _, none is there twice, and {' and '.join(TAKEN_NAMES)} "
-                    "are the lab's own"
+                    problem=f"a node is called '{name}'",
+                    remedy="a name has a letter and then at most eight letters, digits and _, none "
+                    f"is there twice, and {' and '.join(TAKEN_NAMES)} are the lab's own",
                 )
 
     def _check_cables(self) -> None:
@@ -145,24 +153,25 @@ class OwnNetwork:
         for cable in self.cables:
             for node, port in ((cable.one, cable.one_port), (cable.other, cable.other_port)):
                 if node not in (*self.hosts, *self.switches):
-                    raise BadInputError(f"a link leads to '{node}', which is no node")
+                    raise BadInputError(problem=f"a link leads to '{node}', which is no node")
                 least = 0 if node in self.hosts else 1
                 if not least <= port <= MOST_PORT or (node, port) in ports:
                     raise BadInputError(
-                        f"{node} has a link at port {port}: a port is {least} to {MOST_PORT} and "
-                        "has one link"
+                        problem=f"{node} has a link at port {port}",
+                        remedy=f"a port is {least} to {MOST_PORT} and has one link",
                     )
                 ports.add((node, port))
             if {cable.one, cable.other} <= set(self.hosts):
                 raise BadInputError(
-                    f"{cable.one} and {cable.other} are hosts with a link between them: put a "
-                    "switch there"
+                    problem=f"{cable.one} and {cable.other} are hosts with a link between them",
+                    remedy="put a switch there",
                 )
         for host in self.hosts:
             count = sum(node == host for node, _ in ports)
             if count != 1:
                 raise BadInputError(
-                    f"host {host} has {count} links: each host has one, to a switch"
+                    problem=f"host {host} has {count} links",
+                    remedy="each host has one, to a switch",
                 )
 
     def _check_tree(self) -> None:
@@ -173,16 +182,17 @@ class OwnNetwork:
                 todo.remove(cable)
                 if {cable.one, cable.other} <= reached:
                     raise BadInputError(
-                        f"the link of {cable.one} and {cable.other} closes a loop, in which "
-                        "switches without a controller flood packets forever, and STP is not "
-                        "mapped: leave one link of the loop out"
+                        problem=f"the link of {cable.one} and {cable.other} closes a loop, in "
+                        "which switches without a controller flood packets forever, and STP is "
+                        "not mapped",
+                        remedy="leave one link of the loop out",
                     )
                 reached |= {cable.one, cable.other}
         lost = [name for name in (*self.hosts, *self.switches) if name not in reached]
         if lost:
             raise BadInputError(
-                f"no way leads from {self.hosts[0]} to {', '.join(lost)}: link them, or leave them "
-                "out"
+                problem=f"no way leads from {self.hosts[0]} to {', '.join(lost)}",
+                remedy="link them, or leave them out",
             )
 
     @property

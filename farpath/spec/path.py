@@ -58,50 +58,78 @@ NUMBERS_OF_SETTINGS = {
 }
 
 
-def _require(
-    name: str, value: float, allowed: tuple[float, float], unit: str = "", prefix: str = ""
-) -> None:
+#: The option of each field whose name has a unit; of others it is the field's name.
+OPTION_OF_FIELD = {
+    "rtt_ms": "rtt",
+    "rate_bps": "rate",
+    "buffer_bytes": "buffer",
+    "mtu_bytes": "mtu",
+    "window_bytes": "window",
+    "jitter_ms": "jitter",
+    "up_rate_bps": "up_rate",
+    "up_buffer_bytes": "up_buffer",
+}
+
+
+def _require(option: str, value: float, allowed: tuple[float, float], unit: str = "") -> None:
     low, high = allowed
     if not low <= value <= high:
         raise BadInputError(
-            f"{prefix}{name} is {value:g}{unit}: it must lie between {low:g} and {high:g}{unit}"
+            option=option,
+            given=f"{value:g}{unit}",
+            remedy=f"it must lie between {low:g} and {high:g}{unit}",
         )
 
 
-def _require_some(name: str, value: float, least: float, unit: str, prefix: str) -> None:
+def _require_some(option: str, value: float, least: float, unit: str = "") -> None:
     """Raise BadInputError for a value above zero that netem would round to zero or change."""
     if 0 < value < least:
         raise BadInputError(
-            f"{prefix}{name} is {value:g}{unit}: it must be 0 or at least {least:g}{unit}, the "
-            "least that netem keeps"
+            option=option,
+            given=f"{value:g}{unit}",
+            remedy=f"it must be 0 or at least {least:g}{unit}, the least that netem keeps",
         )
 
 
-def _require_numbers(sysctl: Mapping[str, str], prefix: str) -> None:
+def _require_frames(option: str, buffer_bytes: int, path: Path) -> None:
+    """Raise BadInputError for a buffer without room for two full frames."""
+    if buffer_bytes < 2 * path.frame_bytes:
+        raise BadInputError(
+            option=option,
+            given=f"{buffer_bytes} bytes",
+            problem=f"less than two frames of an MTU of {path.mtu_bytes} bytes",
+            remedy=f"it must be at least {2 * path.frame_bytes} bytes",
+        )
+
+
+def _require_numbers(sysctl: Mapping[str, str]) -> None:
     for name, count in NUMBERS_OF_SETTINGS.items():
         words = sysctl.get(name, " 0" * count).split()
         if len(words) != count or not all(word.isascii() and word.isdigit() for word in words):
             wanted = "a whole number" if count == 1 else f"{count} whole numbers"
-            raise BadInputError(f"{prefix}sysctl {name} is '{sysctl[name]}': it must be {wanted}")
+            raise BadInputError(
+                option="sysctl", given=f"{name}={sysctl[name]}", remedy=f"it must be {wanted}"
+            )
 
 
-def _require_hops(hops: Sequence[str], prefix: str) -> None:
+def _require_hops(hops: Sequence[str]) -> None:
     if len(hops) > MOST_HOPS:
         raise BadInputError(
-            f"{prefix}hops are {len(hops)}: there may be at most {MOST_HOPS} routers before the "
-            "receiver"
+            problem=f"hops are {len(hops)}",
+            remedy=f"there may be at most {MOST_HOPS} routers before the receiver",
         )
     for number, hop in enumerate(hops, start=1):
         is_name = _HOP.fullmatch(hop) and len(hop) <= _MOST_HOP_LETTERS
         if hop and (not is_name or _TAKEN_HOP.fullmatch(hop)):
             raise BadInputError(
-                f"{prefix}hop {number} is '{hop}': it must be empty or a name of small letters, "
-                f"digits, hyphens and dots, as in chicago.esnet, and none of the lab's own names"
+                problem=f"hop {number} is '{hop}'",
+                remedy="it must be empty or a name of small letters, digits, hyphens and dots, as "
+                "in chicago.esnet, and none of the lab's own names",
             )
         if hop and hops.index(hop) != number - 1:
             raise BadInputError(
-                f"{prefix}hops {hops.index(hop) + 1} and {number} are '{hop}': each router has a "
-                "name of its own"
+                problem=f"hops {hops.index(hop) + 1} and {number} are '{hop}'",
+                remedy="each router has a name of its own",
             )
 
 
@@ -162,86 +190,90 @@ class Path:
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        at = f"path {self.name}: "
-        _require("rtt_ms", self.rtt_ms, WAY_RTT_MS_RANGE, " ms", at)
-        _require("rate_bps", self.rate_bps, RATE_BPS_RANGE, " bit/s", at)
-        _require("buffer_bytes", self.buffer_bytes, BUFFER_BYTES_RANGE, " bytes", at)
-        _require("loss", self.loss, WAY_LOSS_RANGE, "", at)
-        _require("jitter_ms", self.jitter_ms, JITTER_MS_RANGE, " ms", at)
-        _require("reorder", self.reorder, REORDER_RANGE, "", at)
-        _require("duplicate", self.duplicate, DUPLICATE_RANGE, "", at)
+        _require("rtt", self.rtt_ms, WAY_RTT_MS_RANGE, " ms")
+        _require("rate", self.rate_bps, RATE_BPS_RANGE, " bit/s")
+        _require("buffer", self.buffer_bytes, BUFFER_BYTES_RANGE, " bytes")
+        _require("loss", self.loss, WAY_LOSS_RANGE)
+        _require("jitter", self.jitter_ms, JITTER_MS_RANGE, " ms")
+        _require("reorder", self.reorder, REORDER_RANGE)
+        _require("duplicate", self.duplicate, DUPLICATE_RANGE)
         for name in ("loss", "reorder", "duplicate"):
-            _require_some(name, getattr(self, name), LEAST_NETEM_CHANCE, "", at)
-        _require_some("jitter_ms", self.jitter_ms, LEAST_JITTER_MS, " ms", at)
-        self._check_changes(at)
+            _require_some(name, getattr(self, name), LEAST_NETEM_CHANCE)
+        _require_some("jitter", self.jitter_ms, LEAST_JITTER_MS, " ms")
+        self._check_changes()
         lowest_ms = min(self.rtts_ms)
         if self.jitter_ms > lowest_ms / 2:
             raise BadInputError(
-                f"{at}jitter_ms is {self.jitter_ms:g} ms: it must be at most half the RTT of "
-                f"{lowest_ms:g} ms, the delay towards the receiver"
+                option="jitter",
+                given=f"{self.jitter_ms:g} ms",
+                remedy=f"it must be at most half the RTT of {lowest_ms:g} ms, the delay towards "
+                "the receiver",
             )
-        _require("mtu_bytes", self.mtu_bytes, MTU_BYTES_RANGE, " bytes", at)
-        _require("window_bytes", self.window_bytes, WINDOW_BYTES_RANGE, " bytes", at)
-        if self.buffer_bytes < 2 * self.frame_bytes:
-            raise BadInputError(
-                f"{at}buffer_bytes is {self.buffer_bytes}, less than two frames of mtu_bytes "
-                f"{self.mtu_bytes}: it must be at least {2 * self.frame_bytes}"
-            )
+        _require("mtu", self.mtu_bytes, MTU_BYTES_RANGE, " bytes")
+        _require("window", self.window_bytes, WINDOW_BYTES_RANGE, " bytes")
+        _require_frames("buffer", self.buffer_bytes, self)
         if self.buffer_packets and self.buffer_bytes != self.buffer_packets * self.frame_bytes:
             raise BadInputError(
-                f"{at}buffer_bytes is {self.buffer_bytes}, and not that of buffer_packets "
-                f"{self.buffer_packets} full frames: give one of them"
+                option="buffer",
+                given=f"{self.buffer_bytes} bytes",
+                problem=f"that is not buffer_packets, {self.buffer_packets} full frames",
+                remedy="give one of them",
             )
-        _require_numbers(self.sysctl, at)
-        _require_hops(self.hops, at)
+        _require_numbers(self.sysctl)
+        _require_hops(self.hops)
         if unknown := sorted(set(self.sources) - set(wire_fields(Path))):
-            raise BadInputError(f"{at}sources.{unknown[0]}: a path has no {unknown[0]}")
+            raise BadInputError(problem=f"sources.{unknown[0]}: a path has no {unknown[0]}")
         rmem_max = int(self.sysctl.get("net.core.rmem_max", 1 << 31))
         if self.window_bytes > rmem_max:
             raise BadInputError(
-                f"{at}window_bytes is {self.window_bytes}, more than its own sysctl "
-                f"net.core.rmem_max {rmem_max}: lower the window or raise the sysctl"
+                option="window",
+                given=f"{self.window_bytes} bytes",
+                problem=f"more than path {self.name}'s own sysctl net.core.rmem_max, {rmem_max}",
+                remedy="lower the window or raise the sysctl",
             )
 
-    def _check_changes(self, at: str) -> None:
+    def _check_changes(self) -> None:
         """Check the changes of rate and RTT, and the way back."""
-        try:
-            if self.rate_changes:
-                self.rate_changes.check(RATE_BPS_RANGE)
-            if self.rtt_changes:
-                self.rtt_changes.check(RTT_MS_RANGE)
-        except BadInputError as error:
-            raise BadInputError(f"{at}{error.message}") from error
+        if self.rate_changes:
+            self.rate_changes.check(RATE_BPS_RANGE)
+        if self.rtt_changes:
+            self.rtt_changes.check(RTT_MS_RANGE)
         if self.rate_trace:
-            self._check_trace(at)
+            self._check_trace()
         if bool(self.up_rate_bps) != bool(self.up_buffer_bytes):
             raise BadInputError(
-                f"{at}up_rate_bps is {self.up_rate_bps} and up_buffer_bytes "
-                f"{self.up_buffer_bytes}: give both, or none of them"
+                option="up_rate",
+                given=f"{self.up_rate_bps} bit/s",
+                problem=f"`up_buffer` is {self.up_buffer_bytes} bytes",
+                remedy="give both, or none of them",
             )
         if self.up_rate_bps:
-            _require("up_rate_bps", self.up_rate_bps, RATE_BPS_RANGE, " bit/s", at)
-            _require("up_buffer_bytes", self.up_buffer_bytes, BUFFER_BYTES_RANGE, " bytes", at)
-            if self.up_buffer_bytes < 2 * self.frame_bytes:
-                raise BadInputError(
-                    f"{at}up_buffer_bytes is {self.up_buffer_bytes}, less than two frames of "
-                    f"mtu_bytes {self.mtu_bytes}: it must be at least {2 * self.frame_bytes}"
-                )
+            _require("up_rate", self.up_rate_bps, RATE_BPS_RANGE, " bit/s")
+            _require("up_buffer", self.up_buffer_bytes, BUFFER_BYTES_RANGE, " bytes")
+            _require_frames("up_buffer", self.up_buffer_bytes, self)
 
-    def _check_trace(self, at: str) -> None:
+    def _check_trace(self) -> None:
         if problem := deliveries.trace_problem(self.rate_trace):
-            raise BadInputError(f"{at}rate_trace: {problem}")
+            raise BadInputError(option="rate", problem=f"its trace: {problem}")
         if self.rate_changes:
-            raise BadInputError(f"{at}it has rate_changes and rate_trace: give one of them")
+            raise BadInputError(
+                option="rate",
+                problem="it has changes (rate_changes) and a trace (rate_trace)",
+                remedy="give one of them",
+            )
         if self.queue:
             raise BadInputError(
-                f"{at}QUEUE is {self.queue.kind}, but RATE is a trace, whose buffer drops at its "
-                "tail: leave one of them out"
+                option="queue",
+                given=self.queue.kind,
+                problem="`rate` is a trace, whose buffer drops at its tail",
+                remedy="leave one of them out",
             )
         mean_bps = deliveries.mean_rate_bps(self.rate_trace)
         if self.rate_bps != mean_bps:
             raise BadInputError(
-                f"{at}rate_bps is {self.rate_bps}: it must be {mean_bps}, the mean of rate_trace"
+                option="rate",
+                given=f"{self.rate_bps} bit/s",
+                remedy=f"it must be {mean_bps} bit/s, the mean of its trace",
             )
 
     @property

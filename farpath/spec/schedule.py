@@ -74,27 +74,31 @@ class Schedule:
     def __post_init__(self) -> None:
         if not 1 <= self.duration_s <= LONGEST_S:
             raise BadInputError(
-                f"the schedule lasts {self.duration_s:g} s: it must last from 1 to {LONGEST_S:g} "
-                "s; take a shorter REGION or fewer flows"
+                problem=f"the schedule lasts {self.duration_s:g} s",
+                remedy=f"it must last from 1 to {LONGEST_S:g} s: give another `region` or `time`, "
+                "or fewer flows",
             )
         if not self.duration_s / MOST_REGIONS <= self.region_s <= self.duration_s:
             raise BadInputError(
-                f"a region lasts {self.region_s:g} s: it must go from 1 to {MOST_REGIONS} times "
-                f"into the schedule's {self.duration_s:g} s"
+                option="region",
+                given=f"{self.region_s:g} s",
+                remedy=f"it must go from 1 to {MOST_REGIONS} times into the schedule's "
+                f"{self.duration_s:g} s",
             )
         if not self.flows or max(len(self.flows), len(self.reverse)) > MOST_FLOWS:
             raise BadInputError(
-                f"the schedule has {len(self.flows)} flows and {len(self.reverse)} in the other "
-                f"direction: it must have 1 to {MOST_FLOWS} flows, and at most {MOST_FLOWS} reverse"
+                problem=f"the schedule has {len(self.flows)} flows and {len(self.reverse)} in the "
+                "other direction",
+                remedy=f"it must have 1 to {MOST_FLOWS} flows, and at most {MOST_FLOWS} reverse",
             )
         for flow in self.all_flows:
             if not 0 <= flow.start_s < flow.stop_s <= self.duration_s:
                 raise BadInputError(
-                    f"{flow.name} lasts from {flow.start_s:g} to {flow.stop_s:g} s: that must "
-                    f"lie within the schedule's {self.duration_s:g} s"
+                    problem=f"{flow.name} lasts from {flow.start_s:g} to {flow.stop_s:g} s",
+                    remedy=f"that must lie within the schedule's {self.duration_s:g} s",
                 )
         if len({flow.name for flow in self.all_flows}) < len(self.all_flows):
-            raise BadInputError("two flows of the schedule have the same name")
+            raise BadInputError(problem="two flows of the schedule have the same name")
 
     @property
     def all_flows(self) -> tuple[Flow, ...]:

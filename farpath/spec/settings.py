@@ -55,7 +55,9 @@ class Settings:
     def __post_init__(self) -> None:
         if self.memory_bytes < LEAST_MEMORY_BYTES:
             raise BadInputError(
-                f"memory_bytes is {self.memory_bytes}: a lab needs at least {LEAST_MEMORY_BYTES}"
+                option="memory",
+                given=f"{self.memory_bytes} bytes",
+                remedy=f"a lab needs at least {LEAST_MEMORY_BYTES}",
             )
 
     @property

@@ -59,17 +59,22 @@ class ShortFlows:
             value = getattr(self, name)
             if not low <= value <= high:
                 raise BadInputError(
-                    f"short_flows.{name} is {value:g}: it must lie between {low:g} and {high:g}"
+                    option="background",
+                    problem=f"{name} of short flows is {value:g}",
+                    remedy=f"it must lie between {low:g} and {high:g}",
                 )
         if self.least_bytes > self.most_bytes:
             raise BadInputError(
-                f"short_flows.least_bytes is {self.least_bytes} and most_bytes {self.most_bytes}: "
-                "the least size must not exceed the largest"
+                option="background",
+                problem=f"least_bytes of short flows is {self.least_bytes}, and most_bytes "
+                f"{self.most_bytes}",
+                remedy="the least size must not exceed the largest",
             )
         if not _CONGESTION.fullmatch(self.congestion):
             raise BadInputError(
-                f"short_flows.congestion is {self.congestion!r}: it must be the name of a "
-                "congestion control"
+                option="background",
+                problem=f"congestion of short flows is {self.congestion!r}",
+                remedy="it must be the name of a congestion control",
             )
 
     @property
@@ -121,8 +126,10 @@ def least_of_mean(mean: float, most: float, alpha: float) -> int:
     low, high = SIZE_BYTES_RANGE[0], int(most)
     if not bounded_pareto_mean(low, most, alpha) <= mean <= most:
         raise BadInputError(
-            f"no Pareto distribution of alpha {alpha:g} up to {most:g} bytes has a mean of "
-            f"{mean:g} bytes: give another largest size (most), or alpha"
+            option="background",
+            problem=f"no Pareto distribution of alpha {alpha:g} up to {most:g} bytes has a mean of "
+            f"{mean:g} bytes",
+            remedy="give another largest size (most), or alpha",
         )
     while high - low > 1:
         middle = (low + high) // 2

@@ -62,9 +62,10 @@ def check_sides(layout: Layout) -> None:
     """Raise BadInputError if a run of this layout cannot have another kernel for each side."""
     if layout.sites == 1:
         raise BadInputError(
-            "a kernel for one side needs a guest for each side, and this run has one for both: "
-            "take CLOCK=virtual and a one-way delay that exceeds JITTER by 1 ms or more, without "
-            "REORDER, and in a parking lot without DROP towards senders"
+            problem="a kernel for one side needs a guest for each side, and this run has one for "
+            "both",
+            remedy="take `clock=virtual` and a one-way delay that exceeds `jitter` by 1 ms or "
+            "more, without `reorder`, and in a parking lot without `drop` towards senders",
         )
 
 

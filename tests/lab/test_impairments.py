@@ -114,7 +114,7 @@ def test_a_setting_that_the_kernel_does_not_take_or_has_not_is_named(run_plan: R
             "reno", 2.0, dataclasses.replace(PATH, sysctl={**PATH.sysctl, name: value})
         )
 
-    with pytest.raises(BadInputError, match=r"SYSCTL: the kernel does not take .*tcp_sack=9"):
+    with pytest.raises(BadInputError, match=r"sysctl: the kernel does not take .*tcp_sack=9"):
         run_plan(with_setting("net.ipv4.tcp_sack", "9" * 20))
     for name in ("net.ipv4.nosuch", "net.ipv4.conf"):
         with pytest.raises(CheckFailedError, match=f"the kernel has no setting {name}"):

@@ -218,7 +218,7 @@ def test_a_module_that_the_kernel_does_not_take_is_refused_with_the_kernels_word
     stack = own(f"{module('mine', **changes)}{parameters}")
     with pytest.raises(BadInputError, match=complaint) as got:
         run_plan(plan_of(stack, 5.0))
-    assert got.value.message.startswith("STACK: ")
+    assert got.value.message.startswith("stack: ")
     assert "Traceback" not in got.value.message + got.value.detail
 
 

@@ -55,7 +55,8 @@ def user_network(text: str, build: FilePath = BUILD) -> OwnNetwork | None:
     package = build / PACKAGE
     if not package.is_dir():
         raise MachineLacksError(
-            f"TOPOLOGY is a file, which the lab's Mininet reads, and the lab is not built: {REMEDY}"
+            "`topology` is a file, which the lab's Mininet reads, and the lab is not built: "
+            f"{REMEDY}"
         )
     description = _read(package, file, named)
     if error := description.get("error"):

@@ -198,18 +198,18 @@ def check_droppers(readback: Mapping[str, Any], plan: Plan) -> list[str]:
         seen, lost = counts["seen"], counts["lost"]
         if not seen:
             raise CheckFailedError(
-                f"DROP {dropper} saw no packet: no packet had its flow and direction"
+                f"`drop={dropper}` saw no packet: no packet had its flow and direction"
             )
         if min(seen, dropper.cycle_packets) > drawn_packets(dropper, plan):
             raise CheckFailedError(
-                f"DROP {dropper} saw {seen:,} packets, more than its {DRAWN[dropper.kind]} were "
+                f"`drop={dropper}` saw {seen:,} packets, more than its {DRAWN[dropper.kind]} were "
                 "drawn for: the flows send far above the bottleneck's rate"
             )
         expected = dropper.expected(seen, plan.seed)
         if lost != expected:
             reason = ": a packet that it should drop never came" if lost < expected else ""
             raise CheckFailedError(
-                f"DROP {dropper} took {lost:,} of {seen:,} packets, not {expected:,}{reason}"
+                f"`drop={dropper}` took {lost:,} of {seen:,} packets, not {expected:,}{reason}"
             )
         if not lost:
             idle.append(f"DROP {dropper} lost nothing: it saw {seen:,} packets")

@@ -83,7 +83,9 @@ def parse_queue(text: str) -> QueueRequest:
     try:
         return QueueRequest(Aqm(kind, parameters), limit)
     except BadInputError as error:
-        raise BadInputError(option="queue", given=text, problem=error.text) from error
+        raise BadInputError(
+            option="queue", given=text, problem=error.problem, remedy=error.remedy
+        ) from error
 
 
 def _near(word: str, names: Iterable[str]) -> str:

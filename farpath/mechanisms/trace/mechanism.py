@@ -103,7 +103,7 @@ def check_trace(trace: Trace | None, flows: pd.DataFrame, plan: Plan) -> list[st
         if passed < expected_ticks or missed > MISSED_TICKS_PART * expected_ticks:
             raise CheckFailedError(
                 f"the trace of {host} has {trace.asked[host]:,} of {passed:,} ticks, not "
-                f"{expected_ticks:,}: take a longer TRACE"
+                f"{expected_ticks:,}: take a longer `trace`"
             )
         if missed and not plan.settings.cpu_is_free:
             warnings.append(f"{DOUBT}the trace of {host} lacks {missed:,} of {passed:,} ticks")

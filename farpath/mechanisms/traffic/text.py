@@ -167,7 +167,9 @@ def _parse_sizes(text: str, values: dict[str, str]) -> tuple[int, int, float]:
         try:
             least = least_of_mean(sizes["size"], most, alpha)
         except BadInputError as error:
-            raise BadInputError(option="background", given=text, problem=error.text) from error
+            raise BadInputError(
+                option="background", given=text, problem=error.problem, remedy=error.remedy
+            ) from error
     if least > most:
         raise BadInputError(
             option="background",

@@ -60,7 +60,7 @@ def league(
 
     report = report or out / DEFAULT_REPORT
     require_directory(out)
-    require_directory(report, "--report")
+    require_directory(report, "report")
     default = RunRequest()
     if all(option_values[name] == getattr(default, name) for name in _LENGTHS):
         option_values["time"] = DEFAULT_TIME

@@ -91,7 +91,7 @@ def starvation(
         )
     report = report or out / DEFAULT_REPORT
     require_directory(out)
-    require_directory(report, "--report")
+    require_directory(report, "report")
     stacks = split_values("stack", option_values.pop("stack"))
     time = option_values.pop("time")
     options = {name: text for name, text in option_values.items() if text is not None}

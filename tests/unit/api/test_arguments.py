@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import farpath
-from farpath.api.arguments import argument_errors, request_of
+from farpath.api.arguments import request_of
 from farpath.base.errors import BadInputError
 from farpath.planning.request import RunRequest
 
@@ -47,9 +47,9 @@ def test_a_wrong_argument_is_refused_by_its_name(options: dict[str, Any], messag
 
 
 def test_an_error_in_a_notebook_is_one_line_that_names_arguments() -> None:
-    with pytest.raises(BadInputError) as refused, argument_errors():
-        raise BadInputError("RTT is 'x': give RTT=50ms or SENDER_IMAGE")
-    line = "farpath: rtt is 'x': give rtt=50ms or sender_image"
+    with pytest.raises(BadInputError) as refused:
+        raise BadInputError(option="rtt", given="x", remedy="give `rtt=50ms` or `sender_image`")
+    line = "farpath: rtt is 'x': give rtt=\"50ms\" or sender_image"
     assert refused.value._render_traceback_() == [line]
     assert str(refused.value) == line.removeprefix("farpath: ")
 

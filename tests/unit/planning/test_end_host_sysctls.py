@@ -24,10 +24,10 @@ from farpath.planning.request import RunRequest
         ("net.ipv4.tcp_sack=0,net.ipv4.tcp_sack=1", "net.ipv4.tcp_sack is there twice"),
         ("net.ipv4.tcp_rmem=4096 1 2", "the lab sets net.ipv4.tcp_rmem itself.*window"),
         ("net.ipv4.tcp_moderate_rcvbuf=1", "the lab sets .* itself"),
-        ("net.core.rmem_max=abc", "rmem_max is 'abc': it must be a whole number"),
-        ("net.core.rmem_max=0x10", "rmem_max is '0x10': it must be a whole number"),
-        ("net.ipv4.tcp_wmem=1", "tcp_wmem is '1': it must be 3 whole numbers"),
-        ("net.core.rmem_max=1000", "more than its own sysctl"),
+        ("net.core.rmem_max=abc", "rmem_max=abc': it must be a whole number"),
+        ("net.core.rmem_max=0x10", "rmem_max=0x10': it must be a whole number"),
+        ("net.ipv4.tcp_wmem=1", "tcp_wmem=1': it must be 3 whole numbers"),
+        ("net.core.rmem_max=1000", "more than path custom's own sysctl"),
     ],
 )
 def test_settings_that_cannot_be_or_contradict_the_lab_are_refused(

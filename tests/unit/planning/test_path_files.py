@@ -112,5 +112,5 @@ def test_a_path_file_may_count_its_buffer_in_packets(tmp_path: FilePath) -> None
     assert path.sources["buffer_packets"].startswith("Path model")
     both = text.replace("mtu_bytes = 1500", "mtu_bytes = 1500\nbuffer_packets = 1000")
     file.write_text(both.replace("[sources]", '[sources]\nbuffer_packets = "x"'))
-    with pytest.raises(BadInputError, match="buffer_packets 1000 full frames: give one of them"):
+    with pytest.raises(BadInputError, match="buffer_packets, 1000 full frames; give one of them"):
         path_files.load_path(file)

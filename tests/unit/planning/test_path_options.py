@@ -198,24 +198,24 @@ def test_jitter_reordering_and_duplicates_can_be_given() -> None:
         assert (path.jitter_ms, path.reorder, path.duplicate) == (1.0, 1e-3, 1e-4)
         assert origins["jitter_ms"] == origins["reorder"] == origins["duplicate"] == "given"
     assert path.name == "cern-changed"
-    with pytest.raises(BadInputError, match="jitter_ms is 30 ms: it must be at most half the RTT"):
+    with refused("jitter", "30 ms"):
         path_options.resolve_path(rtt="50ms", jitter="30ms")
 
 
 @pytest.mark.parametrize(
-    ("word", "text", "complaint"),
+    ("word", "text", "given_back"),
     [
-        ("loss", "1e-20", "loss is 1e-20: it must be 0 or at least 1e-08"),
-        ("reorder", "1e-20", "reorder is 1e-20: it must be 0 or at least 1e-08"),
-        ("duplicate", "1e-20", "duplicate is 1e-20: it must be 0 or at least 1e-08"),
-        ("jitter", "1e-4ns", "jitter_ms is 1e-10 ms: it must be 0 or at least 1e-06 ms"),
-        ("background", "1e-9", "100000 bit/s; give a larger fraction, or none"),
+        ("loss", "1e-20", "1e-20"),
+        ("reorder", "1e-20", "1e-20"),
+        ("duplicate", "1e-20", "1e-20"),
+        ("jitter", "1e-4ns", "1e-10 ms"),
+        ("background", "1e-9", "1e-09"),
     ],
 )
 def test_what_the_lab_would_make_nothing_of_is_refused(
-    word: str, text: str, complaint: str
+    word: str, text: str, given_back: str
 ) -> None:
     bases: tuple[dict[str, Any], ...] = ({"rtt": "50ms"}, {"name": "cern"})
     for base in bases:
-        with pytest.raises(BadInputError, match=complaint):
+        with refused(word, given_back):
             path_options.resolve_path(**(base | {word: text}))

@@ -11,7 +11,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.base.options import options_of
-from farpath.planning.option_names import name_options_as_typed, typed_message
+from farpath.planning.option_names import as_option, typed_message
 from farpath.planning.programs import (
     DEFAULT_MEMORY_BYTES,
     OPTIONS,
@@ -78,7 +78,7 @@ def test_sysctls_of_ipv6_are_allowed_where_hosts_have_both_families_or_it_alone(
     request = RunRequest(stack="cubic", rtt="100ms", sysctl=f"{name}=33")
     assert program_plan(request, both_families=True).path.sysctl[name] == "33"
     assert plan_of(sysctl=f"{name}=33", ip="6").path.sysctl[name] == "33"
-    with pytest.raises(BadInputError, match=f"{name} has no effect: .*IP=6 uses IPv6"):
+    with pytest.raises(BadInputError, match=f"{name} has no effect: .*ip=6 uses IPv6"):
         program_plan(request)
 
 
@@ -187,5 +187,5 @@ def test_a_refusal_names_only_options_that_programs_have(name: str, text: str) -
     request = RunRequest(stack="cubic", rtt=None if name == "path" else "100ms")
     with pytest.raises(BadInputError) as error:
         program_plan(dataclasses.replace(request, **{name: text}))
-    named = set(re.findall(r"--[a-z][\w-]*", name_options_as_typed(error.value.message)))
+    named = set(re.findall(r"--[a-z][\w-]*", error.value.spelled(as_option)))
     assert named <= {option.flag for option in options_of(RunRequest) if option.name in OPTIONS}

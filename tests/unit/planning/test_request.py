@@ -151,7 +151,7 @@ def test_acks_are_delayed_unless_each_packet_is_to_be_acknowledged(
         (RunRequest(sysctl="net.ipv4.tcp_sack"), "sysctl"),
         (RunRequest(sysctl="net/../kernel/panic=1"), "sysctl"),
         (RunRequest(window="1kB"), "window"),
-        (RunRequest(window="100MB", path="cern"), ""),
+        (RunRequest(window="100MB", path="cern"), "window"),
         (RunRequest(seed="0"), "seed"),
         (RunRequest(lab="moon"), "lab"),
     ],

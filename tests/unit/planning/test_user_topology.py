@@ -89,7 +89,7 @@ def test_what_changes_nothing_here_is_accepted(link: dict[str, Any]) -> None:
         ({"jitter": "1ms"}, "jitter='1ms' and delay=None; a delay may deviate by at most itself"),
         ({"loss": 60}, "loss=60; it must be a number from 0 to 50 %"),
         ({"loss": "1%"}, "loss='1%'; it must be a number"),
-        ({"loss": 1e-7}, "loss is 1e-09: it must be 0 to 0.5, and 0 or at least 1e-08"),
+        ({"loss": 1e-7}, "loss is 1e-09; it must be 0 to 0.5, and 0 or at least 1e-08"),
         ({"max_queue_size": 9}, "max_queue_size=9 and no bw: packets wait for a rate only"),
         ({"bw": 1, "max_queue_size": 1}, "max_queue_size=1; it must be a number from 2"),
         ({"enable_ecn": True}, "enable_ecn=True and no bw: packets wait for a rate only"),
@@ -106,8 +106,8 @@ def test_what_changes_nothing_here_is_accepted(link: dict[str, Any]) -> None:
         ({"cls": {"object": "functools.partial"}}, "link h1-s1 is a functools.partial"),
         ({"params1": 3}, "link h1-s1 has params1=3"),
         ({"burts": 5}, "link h1-s1 has burts=5: that is not mapped; leave it out"),
-        ({"port2": 100}, "s1 has a link at port 100: a port is 1 to 99 and has one link"),
-        ({"port2": 2}, "s1 has a link at port 2: a port is 1 to 99 and has one link"),
+        ({"port2": 100}, "s1 has a link at port 100; a port is 1 to 99 and has one link"),
+        ({"port2": 2}, "s1 has a link at port 2; a port is 1 to 99 and has one link"),
     ],
 )
 def test_a_link_that_cannot_be_mapped_is_refused_by_name(
@@ -129,7 +129,7 @@ def test_a_link_that_cannot_be_mapped_is_refused_by_name(
         ),
         ({"hosts": {"h2": {"cls": {"class": "NAT"}}}}, "host h2 is a NAT, which is not mapped"),
         ({"hosts": {"h2": {"inNamespace": False}}}, "host h2 has inNamespace=False"),
-        ({"hosts": {"h3": {}}}, "host h3 has 0 links: each host has one, to a switch"),
+        ({"hosts": {"h3": {}}}, "host h3 has 0 links; each host has one, to a switch"),
         ({"hosts": {"pinger": {}}}, "a node is called 'pinger'"),
         ({"hosts": {"h2-left": {}}}, "a node is called 'h2-left'"),
         ({"switches": {"colour": "red"}}, "switch s1 has colour='red': that is not mapped"),

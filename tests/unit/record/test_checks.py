@@ -125,7 +125,7 @@ def test_what_a_starved_program_did_is_the_doubtful_machine_s_fault() -> None:
     with pytest.raises(CheckFailedError, match="too slow for the path: flow1 sent in 38") as caught:
         _starved()
     assert "one core was busy" in caught.value.message
-    assert "lower RATE" in caught.value.message
+    assert "lower rate" in caught.value.message
 
 
 def test_on_a_machine_without_doubts_a_failed_reading_stays_what_it_is() -> None:

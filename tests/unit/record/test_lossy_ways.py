@@ -49,7 +49,7 @@ def test_a_program_that_failed_on_a_lossy_way_names_the_loss(message: str, said:
     assert _said(message, _over_losses(0.34)) == (
         "the way from h1 to h2 loses 34% of packets, and 0% on the way back, which the control "
         f"connection of flow1's program did not survive ({said}): lower the loss, or take another "
-        "SEED"
+        "seed"
     )
 
 

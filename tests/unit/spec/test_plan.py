@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farpath.base.errors import BadInputError
 from farpath.mechanisms.era.mechanism import era_by_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import resolve_path
@@ -22,6 +21,7 @@ from farpath.spec.plan import Plan
 from farpath.spec.schedule import seven_regions
 from farpath.spec.settings import Settings
 from tests.support.plans import network_plan
+from tests.support.refusals import refused
 
 IMAGES = {"receiver": HostImage("mine", "sha256:00", "0" * 16, ("A=b=c",), "/srv")}
 
@@ -70,7 +70,7 @@ def test_equal_plans_have_equal_text_whatever_the_order_of_their_settings() -> N
 
 
 def test_a_lab_of_too_little_memory_is_refused() -> None:
-    with pytest.raises(BadInputError, match="memory_bytes is 33554432: a lab needs at least"):
+    with refused("memory", "33554432 bytes"):
         Settings(memory_bytes=32 << 20)
 
 

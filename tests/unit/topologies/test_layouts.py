@@ -18,6 +18,7 @@ from farpath.base.errors import BadInputError
 from farpath.spec.layout import Layout, Link
 from farpath.spec.qdiscs import LinkBottleneck, NetemDelay
 from tests.support.networks import NETWORKS, ROUTED, short_plan
+from tests.support.refusals import refused
 from topologies import MODULES, find_topology, lay_out
 
 
@@ -254,6 +255,7 @@ import sys, topologies
 topologies.__path__.append(sys.argv.pop(1))
 topologies.MODULES["my-star"] = "topologies.my_star"
 from farpath.cli.app import main
+from tests.support.refusals import refused
 main()
 """
 
@@ -280,7 +282,7 @@ def test_a_file_is_all_that_a_topology_of_ones_own_needs(own_topology: FilePath)
 @pytest.mark.parametrize("text", ["TOPOLOGY = lay_out", "", "def"])
 def test_a_topology_that_cannot_be_used_is_named(own_topology: FilePath, text: str) -> None:
     own_topology.write_text(text)
-    with pytest.raises(BadInputError, match="the file of topology my-star cannot be used"):
+    with refused("topology", "my-star"):
         find_topology("my-star")
 
 
