@@ -8,19 +8,21 @@ means over seeds where only the seed differs.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from farpath.analysis.paper_stacks import PAPER_ERA
 from farpath.analysis.published import published_paths
 from farpath.analysis.results import ResultSet, RunSummary, load_runs, result_set_of
+from farpath.base.column import Value
 from farpath.base.errors import BadInputError
+from farpath.mechanisms.registry import values_of
 from farpath.metrics.estimate import Estimate, are_alike, estimate_over_seeds
 from farpath.programs.catalog import catalogue
 from farpath.record.identity import plan_identity
-from farpath.record.record import load_record
+from farpath.record.record import Record, load_record
 from farpath.spec.labels import stacks_label
 from farpath.spec.schedule import SEVEN_REGIONS
 
@@ -54,10 +56,11 @@ def default_view(plans: Sequence[Plan]) -> str:
 
 @dataclass(frozen=True)
 class Member:
-    """One run of a set: its plan and its summary."""
+    """One run of a set: its plan, its summary, and the values of mechanisms' columns by key."""
 
     plan: Plan
     run: RunSummary
+    values: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def stacks(self) -> str:
@@ -71,6 +74,11 @@ class Member:
         of_path = (path.name, path.rtt_ms, path.rate_bps, path.buffer_bytes, path.loss)
         of_test = (self.stacks, schedule.name, schedule.region_s)
         return (*of_path, *of_test, self.plan.seed, self.run.record)
+
+
+def member_of(record: Record, run: RunSummary) -> Member:
+    """Return the run of a record, of which ``run`` is the summary, as one of a set."""
+    return Member(record.plan, run, values_of(record))
 
 
 @dataclass(frozen=True)
@@ -175,7 +183,7 @@ def load_record_set(
     CPU counted that accompany others than the study's.
     """
     runs, problems = load_runs(directory)
-    members = [Member(load_record(directory / run.record, verify=False).plan, run) for run in runs]
+    members = [member_of(load_record(directory / run.record, verify=False), run) for run in runs]
     cpu_runs, cpu_problems = load_runs(cpu_directory) if cpu_directory else ((), ())
     loaded = make_record_set(directory, members, view, (*problems, *cpu_problems), cpu_runs)
     if cpu_directory and loaded.view != STUDY:

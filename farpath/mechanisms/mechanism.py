@@ -10,8 +10,9 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from farpath.base.column import Column
 from farpath.base.frames import add_to_hash
 from farpath.base.options import Option
 
@@ -54,6 +55,18 @@ class Output:
     raw_dir: FilePath
     readback: Mapping[str, Any]
     flows: pd.DataFrame
+
+
+class Recorded(Protocol):
+    """The record of a run, as far as mechanisms read it (``farpath.record.record.Record``)."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the run."""
+
+    @property
+    def readback(self) -> Mapping[str, Any]:
+        """The settings and counts that the lab read, with the findings of mechanisms."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +157,8 @@ class Mechanism:
     ``examine``: checks the raw result and returns its parts for the record; raises CheckFailedError
     if it differs from the plan, and LabFailedError if output is missing or broken. ``tables``: of
     its parts.
+    ``columns``: numbers that it adds to the results of a run, by the run's record; None for a run
+    without it.
     """
 
     order: int
@@ -162,3 +177,4 @@ class Mechanism:
     host_facts: Callable[[Plan], Iterable[Fact]] = lambda _plan: ()
     examine: Callable[[Output], Findings] = lambda _output: Findings()
     tables: Sequence[FurtherTable] = ()
+    columns: Sequence[Column[Recorded]] = ()

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from functools import cache
 
 import farpath.mechanisms
+from farpath.base.column import Column, Value
 from farpath.base.options import Option
-from farpath.mechanisms.mechanism import Findings, Mechanism, Output, Texts
+from farpath.mechanisms.mechanism import Findings, Mechanism, Output, Recorded, Texts
 from farpath.spec.plan import Plan
 
 
@@ -55,6 +56,18 @@ def apply_options(plan: Plan, texts: Mapping[str, str | None]) -> Plan:
 def texts_of(plan: Plan) -> Texts:
     """Return the options that ask for the mechanisms of a plan."""
     return {name: text for one in mechanisms() for name, text in one.texts(plan).items()}
+
+
+@cache
+def mechanism_columns() -> tuple[Column[Recorded], ...]:
+    """Return the columns that mechanisms add to the results of a run."""
+    return tuple(column for mechanism in mechanisms() for column in mechanism.columns)
+
+
+def values_of(record: Recorded) -> Mapping[str, Value]:
+    """Return the values of the columns of mechanisms in a run, by key; None is left out."""
+    values = {column.key: column.of(record) for column in mechanism_columns()}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def examine(output: Output) -> Findings:

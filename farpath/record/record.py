@@ -292,6 +292,12 @@ class Record(RecordDirectory):
         return request
 
     @property
+    def readback(self) -> Mapping[str, Any]:
+        """The settings and counts that the lab read, with the findings of mechanisms."""
+        readback: Mapping[str, Any] = self.data["readback"]
+        return readback
+
+    @property
     def droppers(self) -> list[dict[str, Any]]:
         """For each dropper, the packets that it counted (``seen``) and dropped (``lost``)."""
         counts: list[dict[str, Any]] = self.data["readback"].get("after", {}).get("droppers", [])

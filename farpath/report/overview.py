@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from farpath.analysis.published import published_for
 from farpath.base.column import NOTHING, number
 from farpath.base.sizes import size_text
+from farpath.mechanisms.registry import mechanism_columns
 from farpath.metrics.column import FLOW, LINK, SHORT_FLOW, in_mbps
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
@@ -119,10 +120,14 @@ def whole_run_table(summary: Summary, record: Record) -> Table:
         *_rtt_rows(summary, record),
         *_queue_rows(record, summary.queue_link),
         *_loss_rows(summary, record),
+        *_cpu_rows(summary),
+        *(
+            (column.words or column.heading, column.text(record))
+            for column in mechanism_columns()
+            if column.of(record) is not None
+        ),
     )
-    return Table.of_texts(
-        "Whole run", ("all flows", "measured"), (*rows, *_cpu_rows(summary)), " ".join(notes)
-    )
+    return Table.of_texts("Whole run", ("all flows", "measured"), rows, " ".join(notes))
 
 
 def _throughput_rows(summary: Summary, plan: Plan) -> list[tuple[str, str]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
+from typing import Any
 
 import pandas as pd
 
@@ -32,8 +33,12 @@ def write_lesson_run(
     rtt_ms: Curve = lambda _t_s, _flow: 50.0,
     trace: pd.DataFrame | None = None,
     queues: QueueTable | None = None,
+    found: Mapping[str, Any] | None = None,
 ) -> Record:
-    """A record whose flows have these curves; ``trace``: rows of the first flow."""
+    """A record whose flows have these curves.
+
+    ``trace``: rows of the first flow. ``found``: findings of mechanisms, in the read-back.
+    """
     times_s = [STEP_S * step for step in range(1, round(plan.schedule.duration_s / STEP_S) + 1)]
     flows = [
         (flow.name, t_s, STEP_S, 1e6 * throughput_mbps(t_s, number),
@@ -53,7 +58,7 @@ def write_lesson_run(
     if trace is not None:
         parts.append(Trace(_whole(trace, plan), {}, {}).part)
     made = {"kernel": {"release": "7.2.1"}}
-    readback: dict[str, dict[str, str]] = {"before": {}, "after": {}}
+    readback: dict[str, Any] = {"before": {}, "after": {}, **(found or {})}
     return write_record(record_dir, plan, samples, made, readback, [], raw, parts)
 
 

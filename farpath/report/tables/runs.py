@@ -10,6 +10,8 @@ from farpath.analysis.record_set import Group, Member, RecordSet
 from farpath.analysis.run_settings import SETTINGS, further_settings, group_settings
 from farpath.base.column import NOTHING, Column, Shown, given
 from farpath.mechanisms.era.mechanism import era_text
+from farpath.mechanisms.mechanism import Recorded
+from farpath.mechanisms.registry import mechanism_columns
 from farpath.metrics.column import RUN
 from farpath.report.table import Cell, Table, with_interval
 
@@ -49,14 +51,34 @@ def _settings_cells(member: Member, further: str) -> list[Cell]:
 _FURTHER_SETTINGS = tuple(map(given, ("region_s", "path", "era", "further")))
 
 
+def _of_mechanisms(records: RecordSet) -> list[Column[Member]]:
+    """Return the columns of mechanisms that some run of a set has a value of."""
+    return [
+        _of_mechanism(column)
+        for column in mechanism_columns()
+        if any(column.key in member.values for member in records.members)
+    ]
+
+
+def _of_mechanism(column: Column[Recorded]) -> Column[Member]:
+    return Column(
+        key=column.key,
+        heading=column.heading,
+        of=lambda member: member.values.get(column.key),
+        decimals=column.decimals,
+        counts=column.counts,
+    )
+
+
 def _runs_table(records: RecordSet) -> Table:
-    further = further_settings(records)
+    further, of_mechanisms = further_settings(records), _of_mechanisms(records)
     rows = tuple(
         (
             index,
             *_settings_cells(member, further[member.run.record]),
             member.plan.seed,
             *(metric.cell(member.run.summary) for metric in METRICS),
+            *(column.cell(member) for column in of_mechanisms),
             member.run.kernel,
             member.run.record,
             member.run.fingerprint,
@@ -65,7 +87,7 @@ def _runs_table(records: RecordSet) -> Table:
     )
     columns: tuple[Column[Any], ...] = (
         given("run", "run"), *SETTINGS, *_FURTHER_SETTINGS, given("seed", "seed"), *METRICS,
-        *map(given, ("kernel", "record", "fingerprint")),
+        *of_mechanisms, *map(given, ("kernel", "record", "fingerprint")),
     )  # fmt: skip
     return Table("runs", "Runs", columns, rows, " ".join([*_further_notes(further), NOTE]))
 

@@ -40,6 +40,11 @@ def sweep_table(results: SweepResults) -> Table:
     columns += [_option(name) for name in results.outcome.run_set.axes]
     columns.append(Column("seed", "seed", lambda run: run.plan.seed))
     columns += OF_RUNS
+    columns += [
+        column
+        for column in results.of_mechanisms
+        if any(column.of(run) is not None for run in runs)
+    ]
     if any(_drops_at(run) for run in runs):
         columns.append(Column("queue_link", "drops at", _drops_at, shown=_drops_at))
     for name in results.flow_names:

@@ -10,10 +10,11 @@ from farpath.analysis.record_set import RUNS, Member, RecordSet, make_record_set
 from farpath.analysis.results import RunSummary
 from farpath.base.column import Column
 from farpath.base.errors import BadInputError
+from farpath.mechanisms.registry import mechanism_columns
 from farpath.metrics.column import FLOW, RUN_RESULTS
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.run import Summary
-from farpath.record.record import load_record
+from farpath.record.record import Record, load_record
 from farpath.runs.make import MadeRun, MadeSet
 from farpath.runs.run_set import RunSet
 from farpath.spec.plan import Plan
@@ -39,6 +40,11 @@ class SweptRun:
         """The swept options with its values, as typed."""
         return self.made.run.values
 
+    @cached_property
+    def record(self) -> Record:
+        """Its record; the samples are read when they are first asked for."""
+        return load_record(self.made.record, verify=False)
+
     @property
     def member(self) -> Member:
         """Its plan and its summary."""
@@ -47,8 +53,7 @@ class SweptRun:
     @cached_property
     def flows(self) -> dict[str, FlowSummary]:
         """Its flows, by name."""
-        record = load_record(self.made.record, verify=False)
-        return {flow.flow: flow for flow in flows_of(record)}
+        return {flow.flow: flow for flow in flows_of(self.record)}
 
 
 def _summary_of(run: SweptRun) -> Summary:
@@ -64,6 +69,7 @@ def column_keys(sweep: RunSet) -> tuple[str, ...]:
     flows = _flow_names([run.plan for run in sweep.runs])
     return (
         *(column.key for column in OF_RUNS),
+        *(column.key for column in mechanism_columns()),
         *(f"{flow}_{key}" for flow in flows for key in _OF_FLOWS),
     )
 
@@ -111,9 +117,14 @@ class SweepResults:
 
     @cached_property
     def columns(self) -> tuple[Column[SweptRun], ...]:
-        """The quantities of whole runs, then those of each flow if runs have several."""
+        """The quantities of whole runs, of mechanisms, and of each flow if runs have several."""
         of_flows = (self.column_of_flow(name, key) for name in self.flow_names for key in _OF_FLOWS)
-        return (*OF_RUNS, *of_flows)
+        return (*OF_RUNS, *self.of_mechanisms, *of_flows)
+
+    @property
+    def of_mechanisms(self) -> tuple[Column[SweptRun], ...]:
+        """The columns that mechanisms add."""
+        return tuple(column.seen_from(lambda run: run.record) for column in mechanism_columns())
 
     @property
     def shares(self) -> tuple[Column[SweptRun], ...]:

@@ -17,6 +17,7 @@ CODE = '''
 
 from dataclasses import replace
 
+from farpath.base.column import Column
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import HOSTS, Option
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, RecordPart
@@ -63,6 +64,14 @@ MECHANISM = Mechanism(
     words=lambda plan: [f"keepalive {text}" for text in texts(plan).values()],
     facts=lambda plan: [Fact("kept alive after", text) for text in texts(plan).values()],
     examine=examine,
+    columns=[
+        Column(
+            "keepalive_probes",
+            "probes",
+            lambda record: record.readback.get("keepalive", {}).get("asked"),
+            words="probes of idle connections",
+        )
+    ],
 )
 '''
 #: A process of its own has the new folder before it makes the options of a run.
@@ -84,7 +93,14 @@ from farpath.report.html.run_page import render_page
 from farpath.report.repeat import command_of
 from tests.support.lesson_runs import write_lesson_run
 from tests.support.record_sets import member, record_set
+from farpath.analysis.record_set import load_record_set
+from farpath.analysis.results import run_summary
 from farpath.analysis.run_settings import further_settings
+from farpath.report.tables.runs import run_tables
+from farpath.report.tables.sweep import sweep_table
+from farpath.report.tables.sweep_results import SweepResults
+from farpath.runs.make import MadeRun, MadeSet
+from farpath.runs.run_set import PlannedRun, RunSet
 
 def error_of(call):
     try:
@@ -100,7 +116,13 @@ def help_of(command):
 
 words = {"rtt": "50ms", "stack": "reno", "time": "5s"}
 plain, plan = RunRequest(**words).plan(), RunRequest(**words, keepalive="3s").plan()
-record = write_lesson_run(raw_dir / "record", plan)
+record = write_lesson_run(raw_dir / "records" / "with", plan, found={"keepalive": {"asked": 7}})
+plain_record = write_lesson_run(raw_dir / "records" / "without", plain)
+made = tuple(
+    MadeRun(PlannedRun(each.directory.name, each.plan), each.directory, "", run_summary(each))
+    for each in (record, plain_record)
+)
+swept = SweepResults(MadeSet(RunSet(tuple(each.run for each in made)), raw_dir, made))
 output = Output(plan, raw_dir, {"after": {"droppers": []}}, record.samples.flows)
 (raw_dir / "keepalive.txt").write_text("0")
 failed = error_of(lambda: examine(output))
@@ -123,6 +145,8 @@ print(json.dumps({
     "column": list(further_settings(record_set(member("a", keepalive="3s"))).values()),
     "page": render_page(load_record(record.directory)),
     "command": command_of(plan),
+    "runs": run_tables(load_record_set(raw_dir / "records"))[0].objects,
+    "sweep": sweep_table(swept).objects,
 }))
 """
 
@@ -171,3 +195,9 @@ def test_it_is_in_the_column_of_settings_on_the_page_and_in_the_command_that_rep
     assert "keepalive 3s" in said["column"][0]
     assert "kept alive after" in said["page"]
     assert "--keepalive=3s" in said["command"]
+
+
+def test_its_column_is_in_tables_of_runs_and_on_the_page(said: dict[str, Any]) -> None:
+    for table in (said["runs"], said["sweep"]):
+        assert sorted(str(row["keepalive_probes"]) for row in table) == ["7", "None"]
+    assert "probes of idle connections" in said["page"]
