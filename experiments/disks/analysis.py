@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from farpath.analysis.measures import Measure, RecordedRun
+from farpath.mechanisms.disk.mechanism import disk_counts
 from farpath.metrics import flow as flow_metrics
 from farpath.record.record import Record
 from farpath.spec.plan import Plan
@@ -98,7 +99,7 @@ def _waits(record: Record) -> dict[str, float]:
     return {
         SENDER_WAITS if host not in plan.receivers else RECEIVER_WAITS: counts["waited_s"]
         / (len(plan.schedule.flows) * plan.schedule.duration_s)
-        for host, counts in record.disks.items()
+        for host, counts in disk_counts(record).items()
     }
 
 

@@ -9,6 +9,7 @@ from farpath.analysis.claims.rules import Criteria, matching, mean, within_theor
 from farpath.analysis.claims.verdict import Condition
 from farpath.analysis.measures import Measure, RecordedRun, select_measures
 from farpath.base.column import NOTHING
+from farpath.mechanisms.dropper.flow_drops import dropper_counts
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.theory import window_rules
 from farpath.metrics.theory.response import Rule, mean_window
@@ -108,7 +109,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     for recorded in runs:
         plan, record = recorded.run.plan, recorded.record
         path, stack = plan.path, plan.stacks[0].label
-        seen, lost = (record.droppers[0][name] for name in ("seen", "lost"))
+        seen, lost = (dropper_counts(record)[0][name] for name in ("seen", "lost"))
         loss = lost / seen if seen else 0.0
         theory = predicted_window(stack, path, loss, plan.settings.delayed_ack)
         tcp = plan.stacks[0].congestion != ""

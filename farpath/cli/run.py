@@ -125,8 +125,7 @@ def _print_tables(record: Record, whole: bool = False) -> None:
         print(f"warning: {on_one_line(warning)}")
     if is_one_draw(plan):
         print(f"one draw    {one_draw_text(plan)}")
-    for counts in record.droppers:
-        print(f"drop {counts['dropper']}: {counts['lost']:,} of {counts['seen']:,} packets")
+    _print_lines(record, of_hosts=False)
     if len({flow.sender for flow in plan.schedule.all_flows}) > 1:
         print("\n".join(flow_routes(plan)))
     print(f"path        {path_line(plan.path)}")
@@ -135,12 +134,7 @@ def _print_tables(record: Record, whole: bool = False) -> None:
     _print_stacks(plan, whole)
     if record.has_kernels_by_side:
         print(f"kernels: {record.kernel}")
-    if record.trace is not None:
-        every_ms = plan.settings.trace_interval_s * 1e3
-        print(f"trace       {len(record.trace):,} samples, one each {every_ms:g} ms")
-    for place, file in record.captures.items():
-        packets = record.data["captures"][place]["packets"]
-        print(f"capture     {file} ({packets:,} packets)")
+    _print_lines(record, of_hosts=True)
     print(f"record      {record.directory}")
     if whole:
         print(f"figure      {record.directory / FIGURE_FILE}")
@@ -148,6 +142,17 @@ def _print_tables(record: Record, whole: bool = False) -> None:
     print(f"fingerprint {record.fingerprint}")
     if not whole:
         print(f"more        farpath show -v {record.directory}")
+
+
+def _print_lines(record: Record, of_hosts: bool) -> None:
+    """Print what mechanisms of the path, or of hosts, did in a run."""
+    from farpath.mechanisms.mechanism import OF_HOSTS
+    from farpath.mechanisms.registry import mechanisms
+
+    for mechanism in mechanisms():
+        if (mechanism.order >= OF_HOSTS) == of_hosts:
+            for line in mechanism.lines(record):
+                print(line)
 
 
 def _print_sources(path: Path) -> None:

@@ -61,12 +61,24 @@ class Recorded(Protocol):
     """The record of a run, as far as mechanisms read it (``farpath.record.record.Record``)."""
 
     @property
+    def directory(self) -> FilePath:
+        """The directory of the record."""
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The contents of record.json."""
+
+    @property
     def plan(self) -> Plan:
         """The plan of the run."""
 
     @property
     def readback(self) -> Mapping[str, Any]:
         """The settings and counts that the lab read, with the findings of mechanisms."""
+
+    @property
+    def trace(self) -> pd.DataFrame | None:
+        """The samples of TCP connections; None without a trace."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +170,7 @@ class Mechanism:
     if it differs from the plan, and LabFailedError if output is missing or broken. ``tables``: of
     its parts.
     ``columns``: numbers that it adds to the results of a run, by the run's record; None for a run
-    without it.
+    without it. ``lines``: what it did in a run, as lines below the run's tables in a terminal.
     """
 
     order: int
@@ -178,3 +190,4 @@ class Mechanism:
     examine: Callable[[Output], Findings] = lambda _output: Findings()
     tables: Sequence[FurtherTable] = ()
     columns: Sequence[Column[Recorded]] = ()
+    lines: Callable[[Recorded], Iterable[str]] = lambda _record: ()

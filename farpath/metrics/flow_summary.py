@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from farpath.mechanisms.dropper.flow_drops import FlowDrops, flow_drops
+from farpath.mechanisms.transfer.mechanism import completions_of
 from farpath.metrics.run import flow_per_second
 from farpath.programs.program import UNKNOWN
 from farpath.programs.registry import program_of
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from farpath.mechanisms.dropper.flow_drops import FlowDrops
     from farpath.metrics.run import Array
     from farpath.record.record import Record, Samples
     from farpath.spec.plan import Plan
@@ -67,7 +68,8 @@ class FlowSummary:
 
 def flows_of(record: Record) -> tuple[FlowSummary, ...]:
     """Summarise each flow of a record, those in the reverse direction last."""
-    return flow_summaries(record.samples, record.plan, record.completions_s, record.flow_drops)
+    drops = flow_drops(record.readback, record.plan)
+    return flow_summaries(record.samples, record.plan, completions_of(record), drops)
 
 
 def flow_summaries(

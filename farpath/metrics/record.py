@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from farpath.mechanisms.disk.mechanism import disk_counts
 from farpath.metrics.flow_summary import flows_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
 from farpath.metrics.ping import ping_figures
@@ -19,6 +20,7 @@ def metrics_of(record: Record) -> dict[str, Any]:
     ``links``: what the queue of each link did, of runs with several queues.
     """
     pings, queue, short = ping_figures(record), busiest(record), short_flows_of(record)
+    disks = disk_counts(record)
     links = link_summaries(record) if has_several_queues(record) else ()
     return {
         **summarise_record(record).as_dict(),
@@ -29,5 +31,5 @@ def metrics_of(record: Record) -> dict[str, Any]:
         "flows": [flow.as_dict() for flow in flows_of(record)],
         **({"links": [link.as_dict() for link in links]} if has_several_queues(record) else {}),
         **({"short_flows": short.as_dict()} if short else {}),
-        **({"disks": record.disks} if record.disks else {}),
+        **({"disks": disks} if disks else {}),
     }

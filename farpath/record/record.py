@@ -23,8 +23,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath.base import frames
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
-from farpath.mechanisms.capture.files import NAME as CAPTURES
-from farpath.mechanisms.dropper.flow_drops import FlowDrops, flow_drops
 from farpath.mechanisms.mechanism import RecordPart
 from farpath.programs.program import Program
 from farpath.programs.registry import program_of
@@ -34,7 +32,7 @@ from farpath.record.queue_table import further_tables
 from farpath.record.record_directory import RecordDirectory, directories_with, table_file
 from farpath.spec.hosts import SIDES
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import CAPTURES_DIR, RAW_DIR, SCHEDULE_START_FILE
+from farpath.spec.protocol import RAW_DIR, SCHEDULE_START_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.trace import SUFFIX
 from farpath.tools import accepts, ping, tc
@@ -298,51 +296,6 @@ class Record(RecordDirectory):
         return readback
 
     @property
-    def droppers(self) -> list[dict[str, Any]]:
-        """For each dropper, the packets that it counted (``seen``) and dropped (``lost``)."""
-        counts: list[dict[str, Any]] = self.data["readback"].get("after", {}).get("droppers", [])
-        return counts
-
-    @property
-    def disks(self) -> dict[str, dict[str, Any]]:
-        """Bytes that each host's disk moved (``moved_bytes``), and waiting times.
-
-        ``waited_s``: the programs for the disk. ``idle_s``: the disk for the programs.
-        """
-        disks: dict[str, dict[str, Any]] = self.data["readback"].get("after", {}).get("disks", {})
-        return disks
-
-    @property
-    def completions_s(self) -> dict[str, float | None]:
-        """How long each flow of a number of bytes took (``farpath.mechanisms.transfer.transfers``).
-
-        In s; None where its time was over before. Empty if flows had no number of bytes.
-        """
-        completions_s: dict[str, float | None] = self.data["readback"].get("transfers", {})
-        return completions_s
-
-    @property
-    def link_changes(self) -> list[dict[str, Any]]:
-        """The changes of links during the run (``farpath.mechanisms.changes.carried``)."""
-        changes: list[dict[str, Any]] = self.data["readback"].get("link_changes", [])
-        return changes
-
-    @property
-    def flow_drops(self) -> FlowDrops:
-        """The packets of each flow that the path dropped, as far as they were counted."""
-        return flow_drops(self.data["readback"], self.plan)
-
-    @property
-    def ecn(self) -> dict[str, dict[str, Any]]:
-        """By flow, the ``mode`` of ECN that its receiver's connection had, and its packets.
-
-        ``packets``: segments with data that came; ``marked``: segments that a queue has marked.
-        Both at the last sample of flows. Empty without an active queue or ECN.
-        """
-        ecn: dict[str, dict[str, Any]] = self.data["readback"].get("ecn", {})
-        return ecn
-
-    @property
     def cpu(self) -> dict[str, float] | None:
         """CPU time of the sending programs (``senders_s``, ``mhz``); None if not measured."""
         cpu: dict[str, float] | None = self.data["readback"].get("cpu")
@@ -371,15 +324,6 @@ class Record(RecordDirectory):
             flows = _with_new_columns(samples.flows, self.plan)
             samples = dataclasses.replace(samples, flows=flows)
         return samples
-
-    @property
-    def captures(self) -> dict[str, FilePath]:
-        """The files of captured packets, by place."""
-        files = {one.place: one.file for one in self.plan.captures}
-        return {
-            place: self.directory / CAPTURES_DIR / files[place]
-            for place in self.data.get(CAPTURES, {})
-        }
 
     @cached_property
     def trace(self) -> pd.DataFrame | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from farpath.analysis.published import published_for
 from farpath.base.column import NOTHING, number
 from farpath.base.sizes import size_text
+from farpath.mechanisms.disk.mechanism import disk_counts
 from farpath.mechanisms.registry import mechanism_columns
 from farpath.metrics.column import FLOW, LINK, SHORT_FLOW, in_mbps
 from farpath.metrics.flow_summary import FlowSummary, flows_of
@@ -94,7 +95,7 @@ def results(record: Record) -> tuple[Table, ...]:
         *((links_table(record),) if has_several_queues(record) else ()),
         *hops_tables(record),
         *((short_flows_table(short),) if (short := short_flows_of(record)) else ()),
-        *([disks_table(record)] if record.disks else []),
+        *([disks_table(record)] if disk_counts(record) else []),
         *([regions_table(summary, plan)] if len(summary.regions) > 1 else []),
     )
 
@@ -282,7 +283,7 @@ def disks_table(record: Record) -> Table:
             f"{counts['idle_s']:.2f} s",
         )
         for host, disk in record.plan.disks.items()
-        for counts in [record.disks[host]]
+        for counts in [disk_counts(record)[host]]
     )  # fmt: skip
     return Table.of_texts("Disks", header, rows, _DISKS_NOTE)
 

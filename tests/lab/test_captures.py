@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.lab.run import run
+from farpath.mechanisms.capture.files import captured_files
 from farpath.planning.path_options import resolve_path
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
@@ -41,7 +42,7 @@ def _full(packets: list[Packet]) -> list[Packet]:
 
 
 def _file_of(record: Record, place: str) -> list[Packet]:
-    return tcp_packets(record.captures[place], "-c", str(READ_PACKETS))
+    return tcp_packets(captured_files(record)[place], "-c", str(READ_PACKETS))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ def test_captures_show_half_the_rtt_and_serialisation_and_cost_no_virtual_time(
     assert [packet.time_ns for packet in _full(passed)] == [packet.time_ns for packet in arrived]
     for one in captured.plan.captures:
         counts = captured.data["captures"][one.place]
-        size_bytes = captured.captures[one.place].stat().st_size
+        size_bytes = captured_files(captured)[one.place].stat().st_size
         assert counts["packets"] > 5_000
         assert counts["missed"] == 0
         assert size_bytes < most_bytes(captured.plan, one)
@@ -82,7 +83,7 @@ def test_tshark_reads_the_same_packets_with_their_interfaces_and_lengths(capture
         ("sender", "sender-eth0", DEFAULT_SNAP_BYTES),
         ("bottleneck", "s2-eth2", SNAP_BYTES),
     ):
-        packets = tshark(captured.captures[place], fields, READ_PACKETS)
+        packets = tshark(captured_files(captured)[place], fields, READ_PACKETS)
         assert len(packets) == READ_PACKETS
         assert {packet["frame.interface_name"] for packet in packets} == {port}
         of_tcp = [

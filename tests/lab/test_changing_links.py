@@ -36,9 +36,9 @@ def test_a_changing_rate_delivers_its_integral_within_a_bucket(run_plan: RunPlan
     )  # fmt: skip
     record = run_plan(request.plan())
     rates, frame_bytes = record.plan.rates, record.plan.path.frame_bytes
-    changes = [(change["at_s"], change["rate_bps"]) for change in record.link_changes]
+    changes = [(change["at_s"], change["rate_bps"]) for change in record.readback["link_changes"]]
     assert changes == [(2.05, 10_000_000), (4.05, 80_000_000)]
-    late_s = [change["done_s"] - change["at_s"] for change in record.link_changes]
+    late_s = [change["done_s"] - change["at_s"] for change in record.readback["link_changes"]]
     print(f"changes were {max(late_s) * 1e6:.0f} us late at most")
     assert all(0 < late < LATE_S for late in late_s)
     busy = [sample for sample in _queue(record) if 0.2 < sample.t_s < 5.9]
@@ -58,7 +58,7 @@ def test_an_active_queue_stays_when_the_rate_before_it_changes(
 ) -> None:
     request = RunRequest(rtt="20ms", rate="20Mbit,2s:10Mbit", time="5s", stack="cubic", queue=queue)
     record = run_plan(request.plan())
-    assert [change["rate_bps"] for change in record.link_changes] == [10_000_000]
+    assert [change["rate_bps"] for change in record.readback["link_changes"]] == [10_000_000]
     slower = mean_bps(record, from_s=3.0)
     print(f"{slower / 1e6:.2f} Mbit/s of data at 10 Mbit/s")
     assert 0.9 * 10e6 < slower < 10e6

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from farpath.lab.run import run
+from farpath.mechanisms.dropper.flow_drops import dropper_counts
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
 from farpath.spec.ethernet import ETHERNET_HEADER_BYTES
@@ -86,7 +87,7 @@ def test_a_flow_fills_the_path_to_what_headers_leave(with_a_loss: Record) -> Non
 
 
 def test_cubic_answers_one_loss_with_seven_tenths_of_its_window(with_a_loss: Record) -> None:
-    (counts,) = with_a_loss.droppers
+    (counts,) = dropper_counts(with_a_loss)
     assert counts["lost"] == 1
     rtt_ms = with_a_loss.plan.path.rtt_ms
     answers = [

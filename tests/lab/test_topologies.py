@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import CheckFailedError
+from farpath.mechanisms.dropper.flow_drops import dropper_counts
 from farpath.metrics.link import link_summaries
 from farpath.metrics.run import per_second, summarise
 from farpath.planning.request import RunRequest
@@ -187,7 +188,7 @@ def test_droppers_see_the_full_packets_of_every_sender(
 
 def counts(record: Record) -> list[tuple[int, int]]:
     """What each dropper saw and lost."""
-    return [(counts["seen"], counts["lost"]) for counts in record.droppers]
+    return [(counts["seen"], counts["lost"]) for counts in dropper_counts(record)]
 
 
 def test_a_constant_bit_rate_takes_its_rate_all_the_time(run_plan: RunPlan) -> None:

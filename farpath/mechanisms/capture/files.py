@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import LabFailedError
+from farpath.mechanisms.mechanism import Recorded
 from farpath.spec import capture_sizes
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CAPTURES_DIR
@@ -72,6 +73,22 @@ def missed_packets(captured: Mapping[str, CapturedFile]) -> list[str]:
         "there were more than it had room for"
         for place, one in captured.items()
         if one.missed
+    ]
+
+
+def captured_files(record: Recorded) -> dict[str, FilePath]:
+    """Return the files of captured packets of a record, by place."""
+    files = {one.place: one.file for one in record.plan.captures}
+    return {
+        place: record.directory / CAPTURES_DIR / files[place] for place in record.data.get(NAME, {})
+    }
+
+
+def capture_lines(record: Recorded) -> list[str]:
+    """Return a line for each capture with its file and its packets."""
+    return [
+        f"capture     {file} ({record.data[NAME][place]['packets']:,} packets)"
+        for place, file in captured_files(record).items()
     ]
 
 

@@ -150,4 +150,5 @@ MECHANISM = Mechanism(
     check=check_captures,
     memory_bytes=memory_bytes,
     examine=_examine,
+    lines=files.capture_lines,
 )

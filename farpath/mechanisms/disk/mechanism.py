@@ -10,7 +10,7 @@ from typing import Any
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import HOSTS, Option
 from farpath.base.words import parse_words
-from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, Texts
+from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, Recorded, Texts
 from farpath.mechanisms.quantities import RATE_BPS, SIZE_BYTES
 from farpath.platforms import platform_of
 from farpath.programs.program import FlowOutput
@@ -151,6 +151,15 @@ def check_disks(readback: Mapping[str, Any], raw_dir: FilePath, plan: Plan) -> N
                 f"the disk of {host} has {moved:,} bytes of its programs, but the flows there "
                 f"have {flow_bytes:,} (within {allowed[host]:,})"
             )
+
+
+def disk_counts(record: Recorded) -> dict[str, dict[str, Any]]:
+    """Return the bytes that each host's disk moved (``moved_bytes``), and waiting times.
+
+    ``waited_s``: the programs for the disk. ``idle_s``: the disk for the programs.
+    """
+    disks: dict[str, dict[str, Any]] = record.readback.get("after", {}).get("disks", {})
+    return disks
 
 
 def _words(plan: Plan) -> Iterator[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from farpath.base.errors import CheckFailedError
+from farpath.mechanisms.mechanism import Recorded
 from farpath.spec.dropper import THERE
 from farpath.spec.plan import Plan
 
@@ -21,6 +22,20 @@ class FlowDrops:
 
     dropped: Mapping[str, int] | None = None
     lost: Mapping[str, int] | None = None
+
+
+def dropper_counts(record: Recorded) -> list[dict[str, Any]]:
+    """Return for each dropper the packets that it counted (``seen``) and dropped (``lost``)."""
+    counts: list[dict[str, Any]] = record.readback.get("after", {}).get("droppers", [])
+    return counts
+
+
+def dropper_lines(record: Recorded) -> list[str]:
+    """Return a line for each dropper with its counts."""
+    return [
+        f"drop {counts['dropper']}: {counts['lost']:,} of {counts['seen']:,} packets"
+        for counts in dropper_counts(record)
+    ]
 
 
 def flow_drops(readback: Mapping[str, Any], plan: Plan) -> FlowDrops:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import Option, range_text
-from farpath.mechanisms.mechanism import DOUBT, Findings, Mechanism, Output, Texts
+from farpath.mechanisms.mechanism import DOUBT, Findings, Mechanism, Output, Recorded, Texts
 from farpath.mechanisms.quantities import TRACE_S
 from farpath.mechanisms.trace.table import TABLE, Trace, from_raw
 from farpath.spec.plan import Plan
@@ -136,6 +137,12 @@ def _examine(output: Output) -> Findings:
     return Findings(warnings=missing, parts=(trace.part,) if trace else ())
 
 
+def _lines(record: Recorded) -> Iterator[str]:
+    if record.trace is not None:
+        every_ms = record.plan.settings.trace_interval_s * 1e3
+        yield f"trace       {len(record.trace):,} samples, one each {every_ms:g} ms"
+
+
 MECHANISM = Mechanism(
     order=85,
     options={
@@ -154,4 +161,5 @@ MECHANISM = Mechanism(
     check=check_plan,
     examine=_examine,
     tables=(TABLE,),
+    lines=_lines,
 )

@@ -9,7 +9,7 @@ from typing import Any
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import TRAFFIC, Option, range_text
 from farpath.base.sizes import size_text
-from farpath.mechanisms.mechanism import Findings, Mechanism, Texts
+from farpath.mechanisms.mechanism import Findings, Mechanism, Recorded, Texts
 from farpath.mechanisms.quantities import TRANSFER_BYTES
 from farpath.programs.program import FlowOutput
 from farpath.programs.registry import program_of, program_of_flow
@@ -68,6 +68,15 @@ def transfers(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
                 f"{received:,}"
             )
     return {"transfers": completions}
+
+
+def completions_of(record: Recorded) -> dict[str, float | None]:
+    """Return how long each flow of a number of bytes took, in s, by flow.
+
+    None where its time was over before. Empty if flows had no number of bytes.
+    """
+    times_s: dict[str, float | None] = record.readback.get("transfers", {})
+    return times_s
 
 
 def _words(plan: Plan) -> list[str]:

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from farpath.mechanisms.transfer.mechanism import completions_of
 from farpath.metrics.flow_summary import flow_summaries
 from farpath.metrics.one_draw import is_one_draw
 from farpath.metrics.ping import ping_delay_ms
@@ -81,7 +82,7 @@ class Side:
 
 def sides_of(record: Record) -> tuple[Side, ...]:
     """Return what each flow of a run had."""
-    flows = flow_summaries(record.samples, record.plan, record.completions_s)
+    flows = flow_summaries(record.samples, record.plan, completions_of(record))
     throughputs_bps = [flow.throughput_bps for flow in flows]
     used = utilisation(sum(throughputs_bps), record.plan.rates.mean)
     delay_ms = ping_delay_ms(record)

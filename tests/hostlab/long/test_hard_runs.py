@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from farpath.lab.qemu import OUT, CommandResult, Machine
+from farpath.mechanisms.dropper.flow_drops import dropper_counts
 from farpath.metrics.run import summarise
 from tests.hostlab.runs import REGION_S, TRAFFIC, fetched, host_run
 
@@ -14,7 +15,7 @@ def test_droppers_and_traces_work_on_a_parking_lot(machine: Machine) -> None:
     done = host_run(machine, "--schedule=together", "--stack=reno", *words, "--json").wait()
     assert done.status == 0, done.stderr
     record = fetched(machine, json.loads(done.stdout)["record"])
-    (dropper,) = record.droppers
+    (dropper,) = dropper_counts(record)
     assert dropper["lost"] == dropper["seen"] // 500 > 0
     assert record.trace is not None
     assert set(record.trace["flow"]) == {flow.name for flow in record.plan.schedule.flows}

@@ -135,7 +135,7 @@ def test_dctcp_oscillates_between_the_threshold_and_its_analytic_amplitude(
     assert least == pytest.approx(threshold + 1 - amplitude, abs=2)
     assert queue["drops"].iloc[-1] == 0
     # The receiver of the flow has met the marks of the queue, but for those of the last second
-    assert 0 < record.ecn["flow1"]["marked"] <= queue["marks"].iloc[-1]
+    assert 0 < record.readback["ecn"]["flow1"]["marked"] <= queue["marks"].iloc[-1]
 
 
 def test_classic_and_scalable_flows_share_a_dualpi2_by_equal_windows(run_plan: RunPlan) -> None:
@@ -163,12 +163,9 @@ def test_classic_and_scalable_flows_share_a_dualpi2_by_equal_windows(run_plan: R
     assert windows["dctcp"] / windows["reno"] == pytest.approx(1, rel=1 / 3)
     # Of a probability that varies, the root of the mean square is the larger
     assert 1 < coupling <= 2.1
-    assert {record.ecn[name]["mode"] for name, stack in stacks.items() if stack == "dctcp"} == {
-        "rfc3168"
-    }
-    assert {record.ecn[name]["mode"] for name, stack in stacks.items() if stack == "reno"} == {
-        "none"
-    }
+    modes = {name: flow["mode"] for name, flow in record.readback["ecn"].items()}
+    assert {modes[name] for name, stack in stacks.items() if stack == "dctcp"} == {"rfc3168"}
+    assert {modes[name] for name, stack in stacks.items() if stack == "reno"} == {"none"}
 
 
 @pytest.mark.parametrize("queue", ["red:min=30kB,max=90kB,ecn", "fq_pie", "cake", "dualpi2"])
@@ -189,8 +186,8 @@ def test_connections_have_the_ecn_that_was_asked_for(
     run_plan: RunPlan, ecn: str, mode: str
 ) -> None:
     record = run_plan(_short(_full("fq_codel", ecn=ecn).plan(), 3.0))
-    assert {flow["mode"] for flow in record.ecn.values()} == {mode}
-    marked = sum(flow["marked"] for flow in record.ecn.values())
+    assert {flow["mode"] for flow in record.readback["ecn"].values()} == {mode}
+    marked = sum(flow["marked"] for flow in record.readback["ecn"].values())
     queue = record.samples.queue
     print(f"{ecn}: {marked} marked, {queue['marks'].iloc[-1]} marks, {queue['drops'].iloc[-1]}")
     assert (marked > 0) == (mode != "none")
