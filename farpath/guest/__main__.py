@@ -9,28 +9,17 @@ import shutil
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import (
-    background,
-    deliveries,
-    disks,
-    far_links,
-    flow_drops,
-    packetdrill,
-    processors,
-    qdiscs,
-    system,
-)
+from farpath.guest import packetdrill, qdiscs, system
 from farpath.guest.containers import EndHosts
-from farpath.guest.droppers import Droppers
-from farpath.guest.link_changes import LinkChangeError
+from farpath.guest.device import Device, DeviceError, Site, device_classes
+from farpath.guest.far_links import FarLinks
 from farpath.guest.network import Network
 from farpath.guest.platforms import Platform, platform_here
-from farpath.guest.tick_program import TickProgramError
-from farpath.guest.traffic import Traffic, TrafficError
-from farpath.spec.hosts import BACKGROUND
+from farpath.guest.traffic import Traffic
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     PACKETDRILL_DIR,
@@ -61,45 +50,22 @@ class CommandEvents(logging.Handler):
         send_event("command", command=record.getMessage())
 
 
-def read_back(plan: Plan, network: Network) -> dict[str, Any]:
-    """Read back the settings of the network and the parameters of the congestion controls."""
-    far = {"far_delays_s": far_links.read_back()} if network.layout.far_links else {}
-    parameters = congestion_control.parameters(plan.stacks)
-    processor = {"processor": processors.read_back(plan)} if has_processors(network) else {}
-    traced = (
-        {"deliveries": deliveries.read_back(plan)}
-        if deliveries.are_at(network.layout, network.site)
-        else {}
-    )
-    with_disks = disks.hosts_at(plan, network.layout, network.site)
-    storage = {"disks": disks.read_back(with_disks)} if with_disks else {}
-    return {
-        **network.read_back(),
-        **far,
-        **processor,
-        **traced,
-        **storage,
-        "parameters": parameters,
-    }
+def read_back(plan: Plan, network: Network, devices: Sequence[Device]) -> dict[str, Any]:
+    """Read back the network, all devices and the parameters of the congestion controls."""
+    entries = network.read_back()
+    for device in devices:
+        entries |= device.read_back()
+    return {**entries, "parameters": congestion_control.parameters(plan.stacks)}
 
 
-def has_processors(network: Network) -> bool:
-    """Whether a slow host is at this site."""
-    return processors.are_at(network.layout, network.site)
-
-
-def verify(plan: Plan, network: Network, readback: dict[str, Any]) -> bool:
+def verify(
+    plan: Plan, network: Network, devices: Sequence[Device], readback: dict[str, Any]
+) -> bool:
     """Whether a read-back matches the plan; if not, send an event with the differences."""
     differences = network.differences(readback)
     differences += congestion_control.differences(plan.stacks, readback["parameters"])
-    if "far_delays_s" in readback:
-        differences += far_links.differences(network.layout, network.site, readback["far_delays_s"])
-    if "processor" in readback:
-        differences += processors.differences(plan, readback["processor"])
-    if "deliveries" in readback:
-        differences += deliveries.differences(plan, readback["deliveries"])
-    if "disks" in readback:
-        differences += disks.differences(plan, readback["disks"])
+    for device in devices:
+        differences += device.differences(readback)
     if differences:
         send_event("mismatch", differences=differences)
     return not differences
@@ -108,44 +74,41 @@ def verify(plan: Plan, network: Network, readback: dict[str, Any]) -> bool:
 def play(share: FilePath, platform: Platform) -> None:
     """Carry out this site's part of a run; the tools' output is kept in memory until the end.
 
-    The plan is read and the network laid out before the whole second, after which every reading
-    of the clock may decide packets.
+    The plan is read, the network laid out and devices loaded before the whole second, after which
+    every reading of the clock may decide packets.
     """
     platform.prepare(share)
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
-    site, layout = int(os.environ.get(SITE_VARIABLE, "0")), lay_out(plan)
-    counts_drops = not platform.shared and flow_drops.are_counted_at(plan, layout, site)
-    if counts_drops:
-        flow_drops.load(plan, share / site_modules(site))
+    number, layout = int(os.environ.get(SITE_VARIABLE, "0")), lay_out(plan)
+    site = Site(plan, layout, number, platform, share / site_modules(number))
+    classes: list[type[Device]] = [FarLinks, *device_classes()]
+    devices = [device(site) for device in classes if device.is_at(site)]
+    for device in devices:
+        device.load()
     system.wait_until(system.next_second_ns())
     system.start_open_vswitch()
-    platform.load_stacks(plan.stacks, share / site_modules(site))
-    qdiscs.load(layout, site, share / site_modules(site))
-    if layout.far_links:
-        far_links.load(plan, layout, site, share)
-    if plan.path.background and not platform.shared and layout.site_of(BACKGROUND) == site:
-        background.load(plan, layout, share / site_modules(site))
-    if processors.are_at(layout, site):
-        processors.load(plan, share / site_modules(site))
-    if deliveries.are_at(layout, site):
-        deliveries.load(plan, share / site_modules(site))
-    with_disks = disks.hosts_at(plan, layout, site)
-    devices = disks.load(plan, with_disks, share / site_modules(site)) if with_disks else {}
-    network = Network(plan, platform, layout, site)
+    platform.load_stacks(plan.stacks, site.modules)
+    qdiscs.load(layout, number, site.modules)
+    network = Network(plan, platform, layout, number)
     network.start()
     send_event("network-ready")
     pids = {host.name: host.pid for host in network.hosts}
-    hosts = EndHosts(plan, pids, platform, devices)
+    written = {
+        host: {path: file for device in devices for path, file in device.mounts(host).items()}
+        for host in pids
+    }
+    hosts = EndHosts(plan, pids, platform, written)
     send_event("hosts-ready")
-    if counts_drops:
-        flow_drops.watch(plan, network)
-    before = read_back(plan, network)
-    if not verify(plan, network, before):
+    for device in devices:
+        device.attach(network)
+    before = read_back(plan, network, devices)
+    if not verify(plan, network, devices, before):
         return
     raw = FilePath("/tmp") / RAW_DIR
     raw.mkdir()
-    droppers = Droppers(plan, network)
-    traffic = Traffic(plan, network, hosts, raw, droppers.moments())
+    for device in devices:
+        device.start(raw)
+    traffic = Traffic(plan, network, hosts, raw, devices)
     start_ns, pings = system.next_second_ns(), plan.idle_ping_count
     if layout.far_links:
         start_ns = system.monotonic_ns_of(FIRST_WINDOW_NS)
@@ -160,16 +123,15 @@ def play(share: FilePath, platform: Platform) -> None:
             send_event("progress", t_s=t_s)
 
         traffic.play(traffic.epoch_ns(start_ns, pings), progress)
-    if layout.far_links:
-        far_links.wait_for_all_sites()
     if platform.shared:
         traffic.await_idle_path()
         traffic.ping_idle_path(pings, "ping-idle-after")
-    counts = {"flow_drops": flow_drops.read_back(plan, network)} if counts_drops else {}
-    after = {**read_back(plan, network), **counts, "droppers": droppers.counts()}
-    if not verify(plan, network, after):
+    after = read_back(plan, network, devices)
+    for device in devices:
+        after |= device.counts()
+    if not verify(plan, network, devices, after):
         return
-    readback = share / READBACK_FILE.format(site=site)
+    readback = share / READBACK_FILE.format(site=number)
     readback.write_text(json.dumps({"before": before, "after": after}))
     shutil.copytree(raw, share / RAW_DIR, copy_function=shutil.copyfile, dirs_exist_ok=True)
     send_event("done")
@@ -202,7 +164,7 @@ def main() -> None:
         send_event("refused", what=f"`stack`: {error}")
     except sysctl.SettingError as error:
         send_event("refused", what=f"`sysctl`: {error}")
-    except (TrafficError, TickProgramError, LinkChangeError) as error:
+    except DeviceError as error:
         send_event("traffic-failed", what=str(error))
     except Exception as error:
         send_event(

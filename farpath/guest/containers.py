@@ -86,20 +86,17 @@ def bundle(
     arguments: list[str],
     environment: Mapping[str, str],
     directory: str,
-    disk: str = "",
+    written: Mapping[str, str],
     has_congestions: bool = False,
-    qlog: FilePath | None = None,
 ) -> dict[str, Any]:
     """Return the OCI runtime configuration of a container at an end host (runtime-spec 1.0).
 
-    ``disk``: device of the host's disk in the guest; empty for none. ``has_congestions``: whether
-    programs find users' congestion controls for UDT. ``qlog``: a file that the program may write
-    at ``QLOG``.
+    ``written``: files of the guest that the program may write, by their path in the container.
+    ``has_congestions``: whether programs find users' congestion controls for UDT.
     """
-    written = [
-        {"destination": place, "type": "bind", "source": str(source), "options": ["bind", "nosuid"]}
-        for place, source in ((DISK, disk), (QLOG, qlog))
-        if source
+    written_mounts = [
+        {"destination": place, "type": "bind", "source": source, "options": ["bind", "nosuid"]}
+        for place, source in written.items()
     ]
     congestions = [_read_only(CONGESTIONS, CONGESTIONS_MOUNT)]
     return {
@@ -130,7 +127,7 @@ def bundle(
             },
             _read_only(LIBRARIES, LIBRARIES_MOUNT),
             *(congestions if has_congestions else []),
-            *written,
+            *written_mounts,
         ],
         "linux": {
             "namespaces": [
@@ -165,8 +162,8 @@ class EndHost:
 
     An image therefore need not contain a program that keeps a container running. ``title``
     names the host and the user's image in messages; it is empty for farpath's own image.
-    ``disk``: device of its disk in the guest; empty for none. ``has_congestions``: whether its
-    programs find users' congestion controls for UDT.
+    ``written``: files of the guest that its programs may write, by their path in containers.
+    ``has_congestions``: whether its programs find users' congestion controls for UDT.
     """
 
     def __init__(
@@ -176,7 +173,7 @@ class EndHost:
         root: Root,
         platform: Platform,
         title: str = "",
-        disk: str = "",
+        written: Mapping[str, str] | None = None,
         has_congestions: bool = False,
     ) -> None:
         self.name = name
@@ -184,7 +181,7 @@ class EndHost:
         self.pid = namespace_pid
         self.root = root
         self.title = title
-        self.disk = disk
+        self.written = written or {}
         self.has_congestions = has_congestions
         self.started = 0
         platform.mount_shared(root.directory, BUNDLES / name / "root")
@@ -195,13 +192,17 @@ class EndHost:
         stdout: IO[bytes],
         stderr: IO[bytes],
         environment: Mapping[str, str] | None = None,
-        qlog: FilePath | None = None,
+        written: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
-        """Start a command in a container, with its output and its qlog in the given files."""
+        """Start a command in a container, with its output in the given files.
+
+        ``written``: further files that it may write.
+        """
         variables = self.root.variables(environment or {})
         config = bundle(
             *(self.name, self.pid, arguments, variables),
-            *(self.root.working_directory, self.disk, self.has_congestions, qlog),
+            *(self.root.working_directory, {**self.written, **(written or {})}),
+            self.has_congestions,
         )
         self.started += 1
         return start_container(self.platform, f"{self.name}-{self.started}", config, stdout, stderr)
@@ -224,7 +225,7 @@ class EndHosts:
     """The end hosts of a site.
 
     A host whose flows run a user's image has one container root more for each such image.
-    ``disks``: the device of each host that has a disk.
+    ``written``: the files that a host's programs may write, by host and path in containers.
     """
 
     def __init__(
@@ -232,11 +233,11 @@ class EndHosts:
         plan: Plan,
         namespace_pids: Mapping[str, int],
         platform: Platform,
-        disks: Mapping[str, str] | None = None,
+        written: Mapping[str, Mapping[str, str]],
     ) -> None:
         self.plan = plan
         self.platform = platform
-        self.disks = disks or {}
+        self.written = written
         platform.mount_shared(LIBRARIES_DIRECTORY, LIBRARIES_MOUNT)
         self.has_congestions = any(stack.own_congestion for stack in plan.stacks)
         if self.has_congestions:
@@ -253,8 +254,7 @@ class EndHosts:
 
     def _host(self, name: str, namespace_pid: int) -> EndHost:
         """Return a host with the user's image that the plan gives it, else with farpath's."""
-        image, disk = self.plan.images.get(name), self.disks.get(name, "")
-        extra = (disk, self.has_congestions)
+        image, extra = self.plan.images.get(name), (self.written[name], self.has_congestions)
         if not image:
             return EndHost(name, namespace_pid, Root(SENDER_IMAGE), self.platform, "", *extra)
         directory = USER_IMAGE.format(build=image.build)

@@ -10,7 +10,7 @@ import time
 from functools import partial
 from pathlib import Path as FilePath
 
-from farpath.guest.background import Moments
+from farpath.guest.device import DeviceError, Moments
 from farpath.guest.network import Network
 from farpath.guest.qdiscs import RtnetlinkQdisc
 from farpath.guest.system import NS_PER_S
@@ -19,7 +19,7 @@ from farpath.spec.protocol import CHANGES_FILE
 from farpath.spec.qdiscs import ChangingQdisc, LinkBottleneck, changes_of
 
 
-class LinkChangeError(RuntimeError):
+class LinkChangeError(DeviceError):
     """tc did not carry out a change; the text says which."""
 
 

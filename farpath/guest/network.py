@@ -19,7 +19,7 @@ from farpath.guest.mininet_topo import SiteTopo
 from farpath.guest.platforms import Platform, disable_ipv6
 from farpath.guest.routers import Router
 from farpath.spec import ecn
-from farpath.spec.hosts import BACKGROUND, SERVER
+from farpath.spec.hosts import BACKGROUND
 from farpath.spec.layout import Layout, Port
 from farpath.spec.offloads import segments_at_once, wanted_features
 from farpath.spec.plan import Plan
@@ -278,18 +278,14 @@ class Network:
         names = self._kernel_settings()
         with self.platform.initial_network_namespace():
             global_settings = {name: read_setting(name) for name in names if has_setting(name)}
-        return (
-            self._addresses()
-            | self._short_flows()
-            | {
-                "qdiscs": [qdisc for node in self._namespaces() for qdisc in self._qdiscs(node)],
-                "links": links,
-                "routes": routes,
-                "settings": {"": global_settings, **settings},
-                "dropped_between_ports": self.platform.dropped_between_ports(),
-                "background_bytes": self._background_bytes(),
-            }
-        )
+        return {
+            **self._addresses(),
+            "qdiscs": [qdisc for node in self._namespaces() for qdisc in self._qdiscs(node)],
+            "links": links,
+            "routes": routes,
+            "settings": {"": global_settings, **settings},
+            "dropped_between_ports": self.platform.dropped_between_ports(),
+        }
 
     def _addresses(self) -> dict[str, Any]:
         """Return the addresses of each node's ports for IPv6; for IPv4 nothing is read."""
@@ -299,25 +295,7 @@ class Network:
                 node_ports[node.name] = run_json("ip", "-j", "address", "show")
         return {"addresses": node_ports} if node_ports else {}
 
-    def _background_bytes(self) -> int:
-        """Return how much background traffic was sent, in bytes of frames."""
-        if not self.plan.path.background or not self.has(BACKGROUND):
-            return 0
-        if self._left_out():
-            peer, counted = self.layout.peer(BACKGROUND), "rx"
-            node, name = peer.node, peer.name
-        else:
-            node, name, counted = BACKGROUND, f"{BACKGROUND}-eth0", "tx"
-        return self._port_bytes(node, name, counted)
-
-    def _short_flows(self) -> dict[str, int]:
-        """Return what the server of short flows has sent, in bytes of frames; empty without one."""
-        if not self.plan.path.short_flows:
-            return {}
-        sent = self._port_bytes(SERVER, f"{SERVER}-eth0", "tx") if self.has(SERVER) else 0
-        return {"short_flow_bytes": sent}
-
-    def _port_bytes(self, node: str, name: str, counted: str) -> int:
+    def port_bytes(self, node: str, name: str, counted: str) -> int:
         """Return the bytes of frames that a node's port has sent (tx) or received (rx)."""
         with network_namespace(self.pid(node)):
             (port,) = run_json("ip", "-s", "-j", "link", "show", "dev", name)

@@ -183,7 +183,8 @@ class ProgramHost:
         place, programs = self.place, self.programs
         environment = ENVIRONMENT | dict(text.partition("=")[::2] for text in place.environment)
         config = bundle(
-            *(self.name, self.network.pid(self.name), list(command), environment, place.directory)
+            *(self.name, self.network.pid(self.name), list(command), environment, place.directory),
+            written={},
         )
         config["root"]["readonly"] = False
         process = config["process"]

@@ -21,7 +21,7 @@ from farpath.guest.network import Network, network_namespace
 from farpath.guest.platforms import Platform
 from farpath.guest.program_groups import ProgramGroups
 from farpath.guest.program_hosts import Program, ProgramHost, copy_collected, mount_shared
-from farpath.guest.tracer import SockDiag
+from farpath.guest.sock_diag import SockDiag
 from farpath.guest.traffic import QueueSampler, TrafficError
 from farpath.spec.hosts import PINGER
 from farpath.spec.link_local import link_local

@@ -6,15 +6,12 @@ import json
 import math
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest import deliveries
-from farpath.guest.background import Moments, background_of
-from farpath.guest.captures import start_capturer
 from farpath.guest.containers import (
     ACCEPT_LIBRARY,
     CONGESTIONS,
@@ -27,17 +24,12 @@ from farpath.guest.containers import (
     EndHost,
     EndHosts,
 )
-from farpath.guest.datagram_listeners import DatagramListeners
-from farpath.guest.ecn_readers import ecn_readers
-from farpath.guest.link_changes import LinkChanges
+from farpath.guest.device import LEAD_S, Device, DeviceError, Moments
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.qdiscs import is_known_to_tc, unknown_to_tc
 from farpath.guest.routers import host_names
-from farpath.guest.short_flows import ShortFlowPrograms
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
 from farpath.guest.tc_process import TcProcess
-from farpath.guest.tick_program import TickProgram
-from farpath.guest.tracers import start_tracers
 from farpath.spec.datagrams import pacing_bps, size_bytes
 from farpath.spec.hosts import Pair
 from farpath.spec.plan import IDLE_PINGS, Plan
@@ -50,9 +42,6 @@ from farpath.spec.transfer import block_bytes
 from farpath.tools import accepts, iperf3, iperf3_like, ping, rtnetlink, traceroute
 from farpath.tools.commands import run
 
-#: How long before a flow its receiver is started, in virtual s; it must listen on its port when
-#: the flow starts. CPU takes no virtual time.
-RECEIVER_LEAD_S = 2.0
 #: Where the guest writes the names of hosts and routers, and where its tools look for them.
 NAMES_FILE, HOSTS_FILE = FilePath("/tmp/hosts"), "/etc/hosts"
 #: Time between two pings of the idle path in s.
@@ -63,7 +52,7 @@ LOST_S = 0.1
 PINGS = "ping"
 
 
-class TrafficError(RuntimeError):
+class TrafficError(DeviceError):
     """A program of the schedule failed, ended early or did not end; the text says which."""
 
 
@@ -108,25 +97,25 @@ class QueueSampler:
 class Traffic:
     """Runs a schedule on a network and writes the output of the tools to ``raw``.
 
-    ``moments``: further functions to call, each with its time in s from the schedule's start.
+    ``devices``: what has a part in it besides flows.
     """
 
     def __init__(
-        self, plan: Plan, network: Network, hosts: EndHosts, raw: FilePath, moments: Moments
+        self,
+        plan: Plan,
+        network: Network,
+        hosts: EndHosts,
+        raw: FilePath,
+        devices: Sequence[Device],
     ) -> None:
         self.plan = plan
-        self.moments = moments
+        self.devices = devices
         self.network = network
         self.hosts = hosts
         self.raw = raw
         self.files: list[IO[bytes]] = []
         self.running: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.titles: dict[str, str] = {}
-        self.background = background_of(plan, network, raw)
-        self.short_flows = ShortFlowPrograms(plan, network, raw)
-        self.link_changes = LinkChanges(network, raw)
-        self.tick_programs: list[TickProgram] = []
-        self.listeners = DatagramListeners(plan, network, raw)
 
     def _output(self, name: str) -> IO[bytes]:
         file = (self.raw / name).open("wb")
@@ -139,10 +128,10 @@ class Traffic:
         label: str,
         arguments: list[str],
         environment: dict[str, str] | None = None,
-        qlog: FilePath | None = None,
+        written: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
         outputs = self._output(f"{label}.out"), self._output(f"{label}.err")
-        process = host.start(arguments, *outputs, environment, qlog)
+        process = host.start(arguments, *outputs, environment, written)
         self.running.append((label, process))
         self.titles[label] = f"{label} ({host.title})" if host.title else label
         return process
@@ -211,7 +200,7 @@ class Traffic:
         Times are in ns of the monotonic clock.
         """
         idle_s = self._pinged_s(count) + self._traced_s()
-        return start_ns + round((idle_s + RECEIVER_LEAD_S) * NS_PER_S)
+        return start_ns + round((idle_s + LEAD_S) * NS_PER_S)
 
     def _pinged_s(self, count: int) -> float:
         """Return how long all turns of idle pings may take in s."""
@@ -299,11 +288,11 @@ class Traffic:
         label: str,
         command: list[str],
         environment: dict[str, str],
-        qlog: FilePath | None = None,
+        written: Mapping[str, str] | None = None,
     ) -> None:
         """Start the program of one end of a flow."""
         clock = {"FARPATH_CLOCK": self.plan.settings.clock}
-        self._start(self.hosts.for_flow(flow, host), label, command, clock | environment, qlog)
+        self._start(self.hosts.for_flow(flow, host), label, command, clock | environment, written)
 
     def _start_receiver(self, flow: Flow) -> None:
         server, _ = self._commands(flow)
@@ -315,7 +304,7 @@ class Traffic:
         if not self.hosts.for_flow(flow, flow.receiver).listens(flow.port):
             raise TrafficError(
                 f"{self.titles[f'{flow.name}-receiver']} does not wait on TCP or UDP port "
-                f"{flow.port}, {RECEIVER_LEAD_S:g} s after its start"
+                f"{flow.port}, {LEAD_S:g} s after its start"
             )
 
     def _sender_environment(self, flow: Flow) -> dict[str, str]:
@@ -334,7 +323,8 @@ class Traffic:
         environment, qlog = self._sender_environment(flow), self._qlog(flow)
         if qlog:
             client += ["--qlog-file", QLOG]
-        self._start_end(flow, flow.sender, f"{flow.name}-sender", client, environment, qlog)
+        written = {QLOG: str(qlog)} if qlog else {}
+        self._start_end(flow, flow.sender, f"{flow.name}-sender", client, environment, written)
 
     def _qlog(self, flow: Flow) -> FilePath | None:
         """Make the file of a flow's qlog, which its sender may write; None if it has none."""
@@ -351,7 +341,7 @@ class Traffic:
         moments: Moments = []
         for flow in self.plan.schedule.all_flows:
             if self.network.has(flow.receiver):
-                begin_s = flow.start_s - RECEIVER_LEAD_S
+                begin_s = flow.start_s - LEAD_S
                 moments.append((begin_s, partial(self._start_receiver, flow)))
                 moments.append((flow.start_s, partial(self._check_receiver, flow)))
             if self.network.has(flow.sender):
@@ -367,13 +357,7 @@ class Traffic:
         return f"{self.titles[label]} exited with {status}: {message}"
 
     def _check_running(self) -> None:
-        problems = [
-            self.background.problem(),
-            self.short_flows.problem(),
-            self.listeners.problem(),
-            *(program.problem() for program in self.tick_programs),
-        ]
-        if problem := next(filter(None, problems), ""):
+        if problem := next(filter(None, (device.problem() for device in self.devices)), ""):
             raise TrafficError(problem)
         for label, process in list(self.running):
             status = process.poll()
@@ -384,21 +368,19 @@ class Traffic:
                 raise TrafficError(self._explain(label, status))
 
     def _agenda(self, sample: Callable[[int], None], epoch_ns: int) -> Moments:
-        """Return what to do when, in order: changes, samples, flow starts, other traffic, droppers.
+        """Return what to do when, in order: devices, samples, flow starts.
 
         A sample at the time of a change comes after it.
         """
         schedule, step_s = self.plan.schedule, self.plan.settings.sample_interval_s
-        moments = self.link_changes.moments(epoch_ns)
+        moments = [moment for device in self.devices for moment in device.moments(epoch_ns)]
         if self.network.has(self.plan.pinger):
             moments.append((0.0, self._start_pings))
         moments += [
             (tick * step_s, partial(sample, tick))
             for tick in range(round(schedule.duration_s / step_s) + 1)
         ]
-        moments += [*self._flow_moments(), *self.background.moments(), *self.moments]
-        moments += self.short_flows.moments(epoch_ns, RECEIVER_LEAD_S)
-        return sorted(moments, key=lambda moment: moment[0])
+        return sorted([*moments, *self._flow_moments()], key=lambda moment: moment[0])
 
     def _samplers(self) -> list[QueueSampler]:
         """Return the samplers of this site's queues; a record has samples of the first."""
@@ -428,13 +410,10 @@ class Traffic:
         """Run the whole schedule; return when every flow of this site has ended.
 
         ``epoch_ns``: start of the schedule by the monotonic clock. ``progress``: called at every
-        sample of flows with the time in the schedule in s. Raises TrafficError or TickProgramError
-        if a program fails or does not end in time.
+        sample of flows with the time in the schedule in s. Raises DeviceError if a program fails or
+        does not end in time.
         """
-        samplers = self._samplers()
-        readers = list(ecn_readers(self.plan, self.network, self.raw))
-
-        settings = self.plan.settings
+        samplers, settings = self._samplers(), self.plan.settings
         told = round(settings.flow_interval_s / settings.sample_interval_s)
 
         def sample(tick: int) -> None:
@@ -442,48 +421,28 @@ class Traffic:
             for sampler in samplers:
                 sampler.sample(at_s)
             if tick % told == 0:
-                for reader in readers:
-                    reader.sample()
+                for device in self.devices:
+                    device.sample()
                 progress(at_s)
 
         agenda = self._agenda(sample, epoch_ns)
         self._write_start(epoch_ns)
-        deliveries.begin(self.network, epoch_ns)
         wait_after_tick()
-        self.listeners.start()
-        self._start_tick_programs(epoch_ns)
+        for device in self.devices:
+            device.begin(epoch_ns)
         for at_s, act in agenda:
             wait_until(epoch_ns + round(at_s * NS_PER_S))
             self._check_running()
             act()
-        self.background.end()
-        self.short_flows.end()
-        self.link_changes.end()
+        for device in self.devices:
+            device.stop()
         self._await_end(epoch_ns / NS_PER_S + self.plan.schedule.duration_s + self.plan.grace_s)
-        self._end_tick_programs()
-        self.listeners.end()
+        for device in reversed(self.devices):
+            device.end()
         for sampler in samplers:
             sampler.close()
-        for reader in readers:
-            reader.write()
         for file in self.files:
             file.close()
-
-    def _start_tick_programs(self, epoch_ns: int) -> None:
-        """Start tracers and capturer; ``epoch_ns``: the schedule's start."""
-        self.tick_programs += start_capturer(self.plan, self.network, self.raw)
-        self.tick_programs += start_tracers(self.plan, self.network, self.raw)
-        for program in self.tick_programs:
-            program.await_ready()
-        for program in self.tick_programs:
-            program.begin(epoch_ns)
-
-    def _end_tick_programs(self) -> None:
-        for program in self.tick_programs:
-            program.ask_to_end()
-        for program in self.tick_programs:
-            program.await_end()
-        self.tick_programs.clear()
 
     def _await_end(self, end_s: float) -> None:
         while self.running:

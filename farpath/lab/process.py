@@ -15,8 +15,11 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path as FilePath
+from types import ModuleType
 from typing import IO, Any
 
+import farpath.mechanisms
+import farpath.programs
 from farpath import __version__
 from farpath.base.errors import (
     BadInputError,
@@ -52,6 +55,9 @@ from topologies import lay_out
 #: The parts of farpath's code that the guest imports.
 GUEST_PACKAGES = ("farpath/guest", "farpath/spec", "farpath/tools", "topologies")
 GUEST_FILES = ("farpath/base/__init__.py", "farpath/base/errors.py")
+#: Packages of which it imports ``device.py`` and ``guest/`` of each folder.
+DEVICE_PACKAGES = (farpath.mechanisms, farpath.programs)
+DEVICE_FILE, INIT_FILE = "device.py", "__init__.py"
 #: The package's own file in the guest, without the interface that it has on the host. Every byte
 #: counts: another file would move a run's packets by microseconds.
 GUEST_INIT = f'''"""farpath: real transport stacks over emulated long fat paths, in virtual time."""
@@ -91,13 +97,30 @@ class RawRun:
 
 def copy_code(code: FilePath) -> None:
     """Copy the parts of farpath that a guest imports to a directory."""
-    for package in GUEST_PACKAGES:
+    for room in GUEST_PACKAGES:
         ignored = shutil.ignore_patterns("__pycache__", "paths")
-        shutil.copytree(PROJECT / package, code / package, ignore=ignored)
+        shutil.copytree(PROJECT / room, code / room, ignore=ignored)
     (code / "farpath" / "__init__.py").write_text(GUEST_INIT)
     for file in GUEST_FILES:
         (code / file).parent.mkdir(exist_ok=True)
         shutil.copy(PROJECT / file, code / file)
+    for package in DEVICE_PACKAGES:
+        _copy_devices(package, code / package.__name__.replace(".", "/"))
+
+
+def _copy_devices(package: ModuleType, target: FilePath) -> None:
+    """Copy what a guest imports of the folders of a package, wherever these are."""
+    target.mkdir()
+    (target / INIT_FILE).touch()
+    for folder in [folder for place in package.__path__ for folder in FilePath(place).iterdir()]:
+        if not (folder / DEVICE_FILE).is_file():
+            continue
+        (target / folder.name).mkdir()
+        (target / folder.name / INIT_FILE).touch()
+        shutil.copy(folder / DEVICE_FILE, target / folder.name)
+        if (folder / "guest").is_dir():
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(folder / "guest", target / folder.name / "guest", ignore=ignored)
 
 
 def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:

@@ -92,8 +92,8 @@ def rate_timeline(times_ms: Sequence[int], duration_s: float) -> Timeline:
 class DeliveryBottleneck:
     """A bottleneck that sends at the times of a trace, with a drop-tail buffer.
 
-    The module has its parameters (``farpath.guest.deliveries``): the trace, and the buffer in
-    ``buffer_bytes`` of frames, or in ``buffer_packets`` where that is not 0. ``mean_bps``: the
+    The module has its parameters (``farpath.mechanisms.changes.device``): the trace, and the buffer
+    in ``buffer_bytes`` of frames, or in ``buffer_packets`` where that is not 0. ``mean_bps``: the
     mean rate of the trace.
     """
 

@@ -83,7 +83,7 @@ class Processor:
 class ProcessorQueue:
     """The queue as a qdisc of the port that leads to the host.
 
-    The module has its parameters (``farpath.guest.processors``).
+    The module has its parameters (``farpath.mechanisms.era.device``).
     """
 
     def tc_lines(self, port: str) -> list[str]:

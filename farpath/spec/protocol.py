@@ -41,7 +41,7 @@ COLLECTED_DIR = "collected"
 SHELL_FILE, SHELL_OUTPUT = "shell", "shell.out"
 LINE_FILE, INTERRUPT_FILE = "line-{number}.json", "interrupt"
 #: Raw file with the TCP connections of a host of ``farpath exec`` (``farpath.tools.tcp_info``).
-#: What receivers' kernels say of the ECN of their connections (``farpath.guest.ecn_readers``).
+#: What receivers' kernels say of the ECN of their connections (``farpath.mechanisms.ecn.device``).
 ECN_FILE = "{host}-ecn.json"
 CONNECTIONS_FILE = "{host}.connections"
 

@@ -194,7 +194,7 @@ def check_droppers(readback: Mapping[str, Any], plan: Plan) -> list[str]:
     if it counted no packet at all.
     """
     idle = []
-    for dropper, counts in zip(plan.droppers, readback["after"]["droppers"], strict=True):
+    for dropper, counts in zip(plan.droppers, readback["after"].get("droppers", ()), strict=True):
         seen, lost = counts["seen"], counts["lost"]
         if not seen:
             raise CheckFailedError(

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from farpath.guest.datagram_listener import Listening, number_of
+from farpath.programs.udp.guest.datagram_listener import Listening, number_of
 
 UDP, TCP = 17, 6
 

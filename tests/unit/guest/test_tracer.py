@@ -6,8 +6,8 @@ import socket
 
 import numpy as np
 
-from farpath.guest.tracer import CARRIES_DATA_BYTES, Tracer
 from farpath.mechanisms.trace import rows as trace_rows
+from farpath.mechanisms.trace.guest.tracer import CARRIES_DATA_BYTES, Tracer
 from farpath.spec.trace import TracerConfig
 from tests.support.sock_diag import FIRST, SECOND, Connections, diag_message, packed_tcp_info
 

@@ -1,4 +1,4 @@
-"""Datagram listeners: starts one at the receiver of each flow whose arrivals are noted."""
+"""Datagram listeners: one at the receiver of each flow whose arrivals are noted."""
 
 from __future__ import annotations
 
@@ -9,35 +9,55 @@ import subprocess
 import sys
 from pathlib import Path as FilePath
 
-from farpath.guest.datagram_listener import Listening
-from farpath.guest.network import Network, network_namespace
+from farpath.guest.device import Device, Site, exit_message
+from farpath.guest.network import network_namespace
+from farpath.programs.udp.guest.datagram_listener import Listening
 from farpath.spec.datagrams import notes_arrivals, sent_spacing_ns
-from farpath.spec.plan import Plan
 from farpath.spec.protocol import ARRIVALS_FILE
+from farpath.spec.schedule import Flow
 
-PROGRAM = (sys.executable, "-S", "-m", "farpath.guest.datagram_listener")
+PROGRAM = (sys.executable, "-S", "-m", "farpath.programs.udp.guest.datagram_listener")
 
 
-class DatagramListeners:
-    """The listeners of a site, by the name of their flow; there may be none."""
+def noted_flows(site: Site) -> list[Flow]:
+    """Return the flows to a site whose arrivals are noted."""
+    return [
+        flow
+        for flow in site.plan.schedule.all_flows
+        if notes_arrivals(site.plan.stack_of(flow)) and site.has(flow.receiver)
+    ]
 
-    def __init__(self, plan: Plan, network: Network, raw: FilePath) -> None:
-        self.plan = plan
-        self.network = network
-        self.raw = raw
+
+class DatagramListeners(Device):
+    """The listeners of a site, by the name of their flow."""
+
+    raw: FilePath
+
+    def __init__(self, site: Site) -> None:
+        super().__init__(site)
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self) -> None:
+    @classmethod
+    def is_at(cls, site: Site) -> bool:
+        """Whether arrivals at a site are noted."""
+        return bool(noted_flows(site))
+
+    def start(self, raw: FilePath) -> None:
+        """Keep where the output goes."""
+        self.raw = raw
+
+    def _errors(self, flow: str) -> FilePath:
+        return self.raw / f"{flow}-arrivals.err"
+
+    def begin(self, epoch_ns: int) -> None:
         """Start all listeners, and wait until they listen."""
-        for flow in self.plan.schedule.all_flows:
+        version = self.plan.ip_version
+        for flow in noted_flows(self.site):
             stack = self.plan.stack_of(flow)
-            if not (notes_arrivals(stack) and self.network.has(flow.receiver)):
-                continue
-            version = self.plan.ip_version
             listening = Listening(flow.port, version, sent_spacing_ns(stack, version))
             with (
                 network_namespace(self.network.pid(flow.receiver)),
-                (self.raw / f"{flow.name}-arrivals.err").open("wb") as errors,
+                self._errors(flow.name).open("wb") as errors,
             ):
                 self.running[flow.name] = subprocess.Popen(
                     [*PROGRAM, json.dumps(dataclasses.asdict(listening))],
@@ -53,9 +73,7 @@ class DatagramListeners:
         """Return the message of a listener that ended by itself; empty if all are running."""
         for flow, process in self.running.items():
             if process.poll() is not None:
-                output = (self.raw / f"{flow}-arrivals.err").read_text(errors="replace").strip()
-                message = output.splitlines()[-1] if output else "it said nothing"
-                return f"the listener of {flow} exited with {process.returncode}: {message}"
+                return exit_message(f"the listener of {flow}", process, self._errors(flow))
         return ""
 
     def end(self) -> None:
@@ -65,3 +83,6 @@ class DatagramListeners:
             noted, _ = process.communicate()
             (self.raw / ARRIVALS_FILE.format(flow=flow)).write_bytes(noted)
         self.running.clear()
+
+
+DEVICES = (DatagramListeners,)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path as FilePath
 
+from farpath.guest.device import Device, Site
 from farpath.guest.network import Network, network_namespace
-from farpath.guest.tracer import SockDiag
+from farpath.guest.sock_diag import SockDiag
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import ECN_FILE
 from farpath.tools import tcp_ecn, tcp_info
@@ -50,9 +50,32 @@ class EcnReader:
         )
 
 
-def ecn_readers(plan: Plan, network: Network, raw: FilePath) -> Iterator[EcnReader]:
-    """Yield the reader of each receiver at this site, in a plan with an active queue or ECN."""
-    hosts = dict.fromkeys(flow.receiver for flow in plan.tcp_flows) if plan.reads_ecn else ()
-    for host in hosts:
-        if network.has(host):
-            yield EcnReader(host, plan, network, raw)
+class EcnReaders(Device):
+    """The readers of a site's receivers, in a plan with an active queue or ECN."""
+
+    readers: list[EcnReader]
+
+    @classmethod
+    def is_at(cls, site: Site) -> bool:
+        """Whether a site has a receiver that is asked."""
+        return site.plan.reads_ecn and any(site.has(flow.receiver) for flow in site.plan.tcp_flows)
+
+    def start(self, raw: FilePath) -> None:
+        """Open the readers."""
+        hosts = dict.fromkeys(flow.receiver for flow in self.plan.tcp_flows)
+        self.readers = [
+            EcnReader(host, self.plan, self.network, raw) for host in hosts if self.site.has(host)
+        ]
+
+    def sample(self) -> None:
+        """Ask at each receiver."""
+        for reader in self.readers:
+            reader.sample()
+
+    def end(self) -> None:
+        """Write what was kept at each receiver."""
+        for reader in self.readers:
+            reader.write()
+
+
+DEVICES = (EcnReaders,)

@@ -1,7 +1,7 @@
 """Datagram listener: a program that notes when each datagram of a flow reaches its receiver.
 
-It is run as ``python3 -m farpath.guest.datagram_listener CONFIG`` in the receiver's network
-namespace, with a ``Listening`` as JSON. It prints "ready", takes the kernel's stamp of each packet
+It is run as ``python3 -S -m`` with this module in the receiver's network namespace, with a
+``Listening`` as JSON. It prints "ready", takes the kernel's stamp of each packet
 as it enters the host (SO_TIMESTAMPNS on a packet socket) and, on SIGTERM, prints what it noted as
 one line of JSON (``farpath.spec.datagram_arrivals.Arrivals``).
 """

@@ -1,7 +1,7 @@
 """Client of the short flows: a program that starts each flow at its time and notes its end.
 
-It is run as ``python3 -m farpath.guest.short_flow_client`` in the namespace of its host, and reads
-its configuration from stdin as one line of JSON: the plan, from which it draws the flows, the
+It is run as ``python3 -S -m`` with this module, in the namespace of its host, and reads its
+configuration from stdin as one line of JSON: the plan, from which it draws the flows, the
 server's address, the schedule's start in ns of the monotonic clock, and the file of its lines
 (``farpath.tools.short_flows``). It ends with the schedule.
 

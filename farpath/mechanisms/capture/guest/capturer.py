@@ -1,7 +1,7 @@
 """Capturer: a program that writes the packets of some ports of its site to files.
 
-It is run as ``python3 -S -m farpath.guest.capturer``. It reads its configuration from stdin as one
-line of JSON (``farpath.spec.capture.CapturerConfig``) and then does as ``farpath.guest.ticks``
+It is run as ``python3 -S -m`` with this module. It reads its configuration from stdin as one line
+of JSON (``farpath.spec.capture.CapturerConfig``) and then does as ``farpath.guest.ticks``
 says. Its files are in memory: a file system of the host would wait for the machine's disk.
 
 The kernel notes when a packet passed a port, without reading the clock in a way that takes time,
@@ -14,9 +14,9 @@ import os
 import socket
 import sys
 
-from farpath.guest.packet_ring import PacketRing
 from farpath.guest.system import monotonic_ns_of
 from farpath.guest.ticks import Ticks
+from farpath.mechanisms.capture.guest.packet_ring import PacketRing
 from farpath.spec.capture import INTERVAL_NS, CapturerConfig, RingConfig
 from farpath.tools import pcapng
 

@@ -1,6 +1,6 @@
 """Server of the short flows: a program that sends each client the bytes that it asks for.
 
-It is run as ``python3 -m farpath.guest.short_flow_server`` in the namespace of its host, reads its
+It is run as ``python3 -S -m`` with this module, in the namespace of its host, and reads its
 configuration (``farpath.tools.short_flows.ServerConfig``) from stdin as one line. It serves all
 connections in one process until stdin ends.
 """
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest.short_flow_client import abort, allow_connections
+from farpath.mechanisms.traffic.guest.short_flow_client import abort, allow_connections
 from farpath.tools.short_flows import INFO_BYTES, REQUEST, ServerConfig, retransmits
 
 #: Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn.

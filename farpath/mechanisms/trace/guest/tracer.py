@@ -1,26 +1,24 @@
 """Tracer: a program that samples the state of TCP connections in its network namespace.
 
-It is run as ``python3 -S -m farpath.guest.tracer``. It reads its configuration from stdin as one
-line of JSON (``farpath.spec.trace.TracerConfig``) and then does as ``farpath.guest.ticks`` says: it
+It is run as ``python3 -S -m`` with this module. It reads its configuration from stdin as one line
+of JSON (``farpath.spec.trace.TracerConfig``) and then does as ``farpath.guest.ticks`` says: it
 queries the kernel at each tick. On SIGTERM it writes its rows at the next tick, and exits.
 """
 
 from __future__ import annotations
 
 import errno
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Protocol
 
+from farpath.guest.sock_diag import SockDiag
 from farpath.guest.ticks import Ticks
 from farpath.spec.trace import TracerConfig
-from farpath.tools import inet_diag, netlink, tcp_info
+from farpath.tools import inet_diag, tcp_info
 from farpath.tools.inet_diag import Message
 
-#: Largest datagram of a netlink dump (netlink_dump in net/netlink/af_netlink.c).
-RECEIVE_BYTES = 32_768
 #: Acknowledged bytes that mark a connection as the one with the data; iperf3 opens a control
 #: connection to the same port, which never carries so much.
 CARRIES_DATA_BYTES = 65_536
@@ -34,34 +32,6 @@ class Kernel(Protocol):
 
     def lookup(self, identities: list[bytes]) -> Iterator[Message]:
         """Yield one message for each of some connections."""
-
-
-class SockDiag:
-    """The kernel's sock_diag, by a netlink socket in this network namespace."""
-
-    def __init__(self, family: int) -> None:
-        self.family = family
-        flags = socket.SOCK_RAW | socket.SOCK_CLOEXEC
-        self.socket = socket.socket(socket.AF_NETLINK, flags, inet_diag.NETLINK_SOCK_DIAG)
-
-    def established(self) -> Iterator[Message]:
-        """Yield all established connections; the kernel walks its whole table, which is slow."""
-        self.socket.send(inet_diag.request(self.family))
-        while True:
-            for message in inet_diag.parse_messages(self.socket.recv(RECEIVE_BYTES)):
-                if message.error:
-                    raise OSError(message.error, inet_diag.error_text(message.error))
-                if message.message_type == netlink.NLMSG_DONE:
-                    return
-                yield message
-
-    def lookup(self, identities: list[bytes]) -> Iterator[Message]:
-        """Yield one message for each connection; a closed one has the error ENOENT."""
-        self.socket.send(
-            b"".join(inet_diag.request(self.family, identity) for identity in identities)
-        )
-        for _ in identities:
-            yield from inet_diag.parse_messages(self.socket.recv(RECEIVE_BYTES))
 
 
 class Tracer:

@@ -1,0 +1,1 @@
+"""The program that captures, in the guest."""

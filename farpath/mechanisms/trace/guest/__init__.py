@@ -1,0 +1,1 @@
+"""The program that traces, in the guest."""

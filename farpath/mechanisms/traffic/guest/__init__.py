@@ -1,0 +1,1 @@
+"""The programs of short flows, in the guest."""

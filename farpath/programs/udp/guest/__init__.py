@@ -1,0 +1,1 @@
+"""The program that notes arrivals, in the guest."""
