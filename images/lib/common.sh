@@ -7,7 +7,8 @@
 
 : "${PART:?}"
 MANIFEST_SCRIPT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/manifest.py
-readonly MANIFEST_SCRIPT
+CODE_SCRIPT=${MANIFEST_SCRIPT%/images/lib/*}/farpath/base/c_source.py
+readonly MANIFEST_SCRIPT CODE_SCRIPT
 CACHE=${FARPATH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/farpath}
 [[ $CACHE = /* ]] || CACHE=$PWD/$CACHE
 held_lock=
@@ -54,6 +55,11 @@ need_space() {
 
 sha256_of() {
     sha256sum "$@" | cut -d ' ' -f 1
+}
+
+# code_of FILE...: prints C or C++ sources without comments and blank lines, which no compiler sees
+code_of() {
+    python3 -I "$CODE_SCRIPT" "$@"
 }
 
 # ---------------------------------------------------------- cached builds

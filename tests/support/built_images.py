@@ -7,6 +7,7 @@ import hashlib
 import json
 from pathlib import Path as FilePath
 
+from farpath.base.c_source import file_code
 from farpath.lab.artifacts import sources
 from farpath.lab.artifacts.images import Images
 from tests.support.data import captured
@@ -44,14 +45,13 @@ def built_images(tmp_path: FilePath) -> Images:
 def write_module(place: FilePath, source: str, module: str) -> None:
     """Write a stack's module, beside devices that are built from the project's sources."""
     (place / "tcp_htcp_2004.c").write_text(source)
-    built = {"tcp_htcp_2004": source.encode()}
-    built |= {file.stem: file.read_bytes() for file in sources.DEVICES.glob("*.c")}
+    files = [place / "tcp_htcp_2004.c", *sources.DEVICES.glob("*.c")]
     modules = {
-        name: {
-            "source_hash": hashlib.sha256(text).hexdigest(),
+        file.stem: {
+            "source_hash": hashlib.sha256(file_code(file)).hexdigest(),
             "module_hash": hashlib.sha256(module.encode()).hexdigest(),
         }
-        for name, text in built.items()
+        for file in files
     }
     (place / "manifest.json").write_text(json.dumps({"modules": modules}))
 

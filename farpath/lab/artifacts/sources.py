@@ -1,14 +1,14 @@
 """Sources: the build identity of a run, from the sources of its lab.
 
 A record's directory name depends on the bytes of kernel and modules, which differ between
-compilers; by it every record would have to be made again on another machine. The build
-identity hashes the sources instead. CPU time is free on the virtual clock, so a compiler
-decides no packet (the labs of a container and of a process come from two compilers and give
-the same fingerprint). Of a root file system count only the packages that send, forward, queue or
-drop packets, so that a security update of another one invalidates no record. Where packets depend
-on the kernel's random numbers all packages count, since every program that starts in the guest
-takes some of them. An artifact without known source is hashed by its bytes; two identities may then
-differ without need, but never agree wrongly.
+compilers; by it every record would have to be made again on another machine. The build identity
+hashes the sources instead. CPU time is free on the virtual clock, so a compiler decides no packet
+(the labs of a container and of a process come from two compilers and give the same fingerprint). C
+sources count without comments and blank lines. Of a root file system count only the packages that
+send, forward, queue or drop packets, so that a security update of another one invalidates no
+record. Where packets depend on the kernel's random numbers all packages count, since every program
+that starts in the guest takes some of them. An artifact without known source is hashed by its
+bytes; two identities may then differ without need, but never agree wrongly.
 
 The build identity of a host lab's run hashes the plan, the end hosts' packages and the sources
 of stacks. Kernel and machine are left out; the record names them, and its CPU figures are of
@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.base.c_source import file_code
 from farpath.base.project import BUILD, PROJECT
 from farpath.lab.artifacts.images import Images, manifest
 from farpath.platforms import platform_of
@@ -74,7 +75,7 @@ def _kernel(images: Images) -> list[str]:
     kernel = images.manifests["kernel"]
     config = (images.kernel / "config").read_text(encoding="utf-8")
     random = (
-        hash_of(SEEDRANDOM.read_bytes()) if SEEDRANDOM.is_file() else str(kernel["seedrandom_hash"])
+        hash_of(file_code(SEEDRANDOM)) if SEEDRANDOM.is_file() else str(kernel["seedrandom_hash"])
     )
     return [kernel["source_hash"], hash_of(options(config).encode()), kernel["cflags"], random]
 
@@ -139,7 +140,7 @@ def _source_of_build(built: Any, module: str, directories: Sequence[FilePath]) -
     """Hash the source that a module was built from; return its manifest if the source is gone."""
     for directory in directories:
         source = directory / f"{module}.c"
-        if source.is_file() and _plain_hash(source) == built["source_hash"]:
+        if source.is_file() and _code_hash(source) == built["source_hash"]:
             return _module_source(directory, module)
     return built
 
@@ -149,11 +150,12 @@ def _module_source(directory: FilePath, module: str) -> str | None:
     source = directory / f"{module}.c"
     if not source.is_file():
         return None
-    return hash_of(*(file.read_bytes() for file in [source, *sorted(directory.glob("*.h"))]))
+    return hash_of(*map(file_code, [source, *sorted(directory.glob("*.h"))]))
 
 
-def _plain_hash(file: FilePath) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+def _code_hash(file: FilePath) -> str:
+    """Return what the manifest of a build has as the hash of a source."""
+    return hashlib.sha256(file_code(file)).hexdigest()
 
 
 def source_identity(plan: Plan, images: Images) -> str:

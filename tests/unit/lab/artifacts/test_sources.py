@@ -150,6 +150,16 @@ def test_another_source_of_a_module_makes_another_run(plan: Plan, images: Images
     assert source_identity(plan, images) != before
 
 
+def test_another_comment_in_a_module_makes_no_other_run(plan: Plan, images: Images) -> None:
+    before = source_identity(plan, images)
+    (images.stacks / "tcp_htcp_2004.c").write_text("// better words\nint htcp;\n")
+    assert source_identity(plan, images) == before
+    write_module(images.stacks, "/* a comment */ int htcp;", "bytes of gcc 12")
+    assert source_identity(plan, images) == before
+    write_module(images.stacks, 'char *htcp = "// a text";', "bytes of gcc 12")
+    assert source_identity(plan, images) != before
+
+
 def test_a_header_counts_as_source(plan: Plan, images: Images) -> None:
     before = source_identity(plan, images)
     (images.stacks / "hstcp.h").write_text("int table;")
