@@ -55,7 +55,8 @@ class Plan:
     joined, and checksums cost nothing. ``captures``: places whose packets are
     captured. ``transfer_bytes``: payload after which each flow ends, unless its time is over
     before; 0 for none. ``ecn``: a mode of ``farpath.spec.ecn.MODES``; empty for what the kernel,
-    the era, the path and the stacks set.
+    the era, the path and the stacks set. ``extra``: plain data of JSON that further mechanisms hand
+    to their devices, by their names.
 
     A plan does not check itself; ``farpath.planning.rules.check_plan`` does.
     """
@@ -80,6 +81,7 @@ class Plan:
     captures: tuple[Capture, ...] = ()
     transfer_bytes: int = 0
     ecn: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -247,7 +249,8 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as plain dicts, tuples, texts and numbers, by names on the wire."""
-        return cast(dict[str, Any], as_wire(self))
+        data = cast(dict[str, Any], as_wire(self))
+        return data if self.extra else {name: data[name] for name in data if name != "extra"}
 
     def to_json(self) -> str:
         """Return the canonical text of this plan: equal plans give equal text."""

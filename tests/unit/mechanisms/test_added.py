@@ -10,80 +10,17 @@ from typing import Any
 import pytest
 
 from farpath.base.project import PROJECT
+from tests.support.added_mechanism import FIND, add_keepalive
 
-#: A mechanism whose part in the guest is there already: sysctls of end hosts are set and read back.
-CODE = '''
-"""Keepalive: how long a connection may be idle before its host asks whether it lives."""
-
-from dataclasses import replace
-
-from farpath.base.column import Column
-from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.base.options import HOSTS, Option
-from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, RecordPart
-from farpath.mechanisms.quantities import MOMENT_S
-
-SYSCTL = "net.ipv4.tcp_keepalive_time"
-
-
-def apply(plan, texts):
-    time_s = MOMENT_S.parse(texts["keepalive"], "keepalive")
-    path = replace(plan.path, sysctl={**plan.path.sysctl, SYSCTL: f"{time_s:.0f}"})
-    return replace(plan, path=path)
-
-
-def texts(plan):
-    return {"keepalive": f"{plan.path.sysctl[SYSCTL]}s"} if SYSCTL in plan.path.sysctl else {}
-
-
-def check(plan):
-    if SYSCTL in plan.path.sysctl and float(plan.path.sysctl[SYSCTL]) > plan.schedule.duration_s:
-        raise BadInputError(option="keepalive", remedy="give a shorter one than the run")
-
-
-def examine(output):
-    if not texts(output.plan):
-        return Findings()
-    asked = int((output.raw_dir / "keepalive.txt").read_text())
-    if not asked:
-        raise CheckFailedError("no host asked whether its peer lives")
-    def write(directory):
-        (directory / "keepalive.csv").write_text(f"{asked}\\n")
-    part = RecordPart("keepalive_table", {"rows": 1}, write)
-    return Findings({"keepalive": {"asked": asked}}, ["peers were asked"], [part])
-
-
-MECHANISM = Mechanism(
-    order=80,
-    options={
-        "keepalive": Option("Idle time.", "3s", "2 h", "a unit is needed", group=HOSTS, after="ecn")
-    },
-    apply=apply,
-    texts=texts,
-    check=check,
-    words=lambda plan: [f"keepalive {text}" for text in texts(plan).values()],
-    facts=lambda plan: [Fact("kept alive after", text) for text in texts(plan).values()],
-    examine=examine,
-    columns=[
-        Column(
-            "keepalive_probes",
-            "probes",
-            lambda record: record.readback.get("keepalive", {}).get("asked"),
-            words="probes of idle connections",
-        )
-    ],
-)
-'''
 #: A process of its own has the new folder before it makes the options of a run.
-SCRIPT = """
-import contextlib, io, json, sys
+SCRIPT = f"""{FIND}
+import contextlib, io, json
 from pathlib import Path
-import farpath.mechanisms
-folder, raw_dir = map(Path, sys.argv[1:])
-farpath.mechanisms.__path__.append(str(folder))
+raw_dir = Path(sys.argv[1])
 from farpath.base.errors import FarpathError
 from farpath.cli.app import main
 from farpath.cli.listing import options_markdown
+from farpath.lab.process import copy_code
 from farpath.mechanisms.mechanism import Output
 from farpath.mechanisms.registry import examine
 from farpath.planning.request import RunRequest
@@ -91,6 +28,7 @@ from farpath.record.identity import plan_identity
 from farpath.record.record import load_record
 from farpath.report.html.run_page import render_page
 from farpath.report.repeat import command_of
+from farpath.spec.plan import Plan
 from tests.support.lesson_runs import write_lesson_run
 from tests.support.record_sets import member, record_set
 from farpath.analysis.record_set import load_record_set
@@ -114,29 +52,31 @@ def help_of(command):
         main()
     return shown.getvalue()
 
-words = {"rtt": "50ms", "stack": "reno", "time": "5s"}
+words = {{"rtt": "50ms", "stack": "reno", "time": "5s"}}
 plain, plan = RunRequest(**words).plan(), RunRequest(**words, keepalive="3s").plan()
-record = write_lesson_run(raw_dir / "records" / "with", plan, found={"keepalive": {"asked": 7}})
+record = write_lesson_run(raw_dir / "records" / "with", plan, found={{"hosts_kept": 7}})
 plain_record = write_lesson_run(raw_dir / "records" / "without", plain)
 made = tuple(
     MadeRun(PlannedRun(each.directory.name, each.plan), each.directory, "", run_summary(each))
     for each in (record, plain_record)
 )
 swept = SweepResults(MadeSet(RunSet(tuple(each.run for each in made)), raw_dir, made))
-output = Output(plan, raw_dir, {"after": {"droppers": []}}, record.samples.flows)
-(raw_dir / "keepalive.txt").write_text("0")
-failed = error_of(lambda: examine(output))
-(raw_dir / "keepalive.txt").write_text("7")
-found = examine(output)
+
+def examined(hosts):
+    return examine(Output(plan, raw_dir, {{"after": {{"keepalive": hosts}}}}, record.samples.flows))
+
+failed = error_of(lambda: examined({{}}))
+found = examined({{"sender": "3", "receiver": "3"}})
 for part in found.parts:
     part.write(raw_dir)
-print(json.dumps({
+copy_code(raw_dir / "code")
+print(json.dumps({{
     "help": help_of("run"),
     "markdown": options_markdown(),
-    "sysctl": dict(plan.path.sysctl),
+    "extra": [plain.as_dict().get("extra"), Plan.from_dict(json.loads(plan.to_json())).extra],
     "refused": [
         error_of(lambda text=text: RunRequest(**words, keepalive=text).plan())
-        for text in ("soon", "10min")
+        for text in ("soon", "13s")
     ],
     "identities": [plan_identity(plain), plan_identity(plan)],
     "failed": failed,
@@ -145,9 +85,12 @@ print(json.dumps({
     "column": list(further_settings(record_set(member("a", keepalive="3s"))).values()),
     "page": render_page(load_record(record.directory)),
     "command": command_of(plan),
+    "guest": sorted(
+        file.name for file in (raw_dir / "code/farpath/mechanisms/keepalive").iterdir()
+    ),
     "runs": run_tables(load_record_set(raw_dir / "records"))[0].objects,
     "sweep": sweep_table(swept).objects,
-}))
+}}))
 """
 
 
@@ -155,9 +98,7 @@ print(json.dumps({
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the parts of farpath say of the mechanism."""
     folder, raw_dir = tmp_path_factory.mktemp("mechanisms"), tmp_path_factory.mktemp("raw")
-    (folder / "keepalive").mkdir()
-    (folder / "keepalive" / "__init__.py").touch()
-    (folder / "keepalive" / "mechanism.py").write_text(CODE)
+    add_keepalive(folder)
     command = [sys.executable, "-c", SCRIPT, str(folder), str(raw_dir)]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
@@ -172,21 +113,25 @@ def test_its_option_is_in_the_help_and_in_the_table_of_options(said: dict[str, A
 
 
 def test_its_option_is_in_the_plan_and_in_its_identity(said: dict[str, Any]) -> None:
-    assert said["sysctl"]["net.ipv4.tcp_keepalive_time"] == "3"
+    assert said["extra"] == [None, {"keepalive": {"time_s": 3}}]
     assert len(set(said["identities"])) == 2
 
 
 def test_its_parser_and_its_rules_refuse(said: dict[str, Any]) -> None:
-    unreadable, too_long = said["refused"]
+    unreadable, unlucky = said["refused"]
     assert "keepalive is 'soon'" in unreadable
-    assert too_long == "keepalive: give a shorter one than the run"
+    assert unlucky == "keepalive: give another one"
 
 
 def test_it_checks_the_raw_output_and_adds_to_the_record(said: dict[str, Any]) -> None:
-    assert said["failed"] == "no host asked whether its peer lives"
+    assert said["failed"] == "no host asks whether its peer lives"
     readback, warnings, parts = said["found"]
-    assert (readback["keepalive"], warnings) == ({"asked": 7}, ["peers were asked"])
-    assert (parts, said["file"]) == ([["keepalive_table", {"rows": 1}]], "7\n")
+    assert (readback["hosts_kept"], warnings) == (2, ["peers are asked"])
+    assert (parts, said["file"]) == ([["keepalive_table", {"rows": 1}]], "2\n")
+
+
+def test_the_guest_gets_its_device_and_nothing_of_the_host(said: dict[str, Any]) -> None:
+    assert said["guest"] == ["__init__.py", "device.py"]
 
 
 def test_it_is_in_the_column_of_settings_on_the_page_and_in_the_command_that_repeats(
@@ -199,5 +144,5 @@ def test_it_is_in_the_column_of_settings_on_the_page_and_in_the_command_that_rep
 
 def test_its_column_is_in_tables_of_runs_and_on_the_page(said: dict[str, Any]) -> None:
     for table in (said["runs"], said["sweep"]):
-        assert sorted(str(row["keepalive_probes"]) for row in table) == ["7", "None"]
-    assert "probes of idle connections" in said["page"]
+        assert sorted(str(row["keepalive_hosts"]) for row in table) == ["7", "None"]
+    assert "hosts that ask" in said["page"]
