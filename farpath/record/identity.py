@@ -16,6 +16,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
+from fnmatch import fnmatch
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -55,6 +56,9 @@ SHOWING_CODE = frozenset(
         "replacement",
     )
 )
+#: Files of a mechanism's folder that make its part of the plan, which is hashed itself, that
+#: describe it, and that check what the lab said.
+HOST_PARTS = ("farpath/mechanisms/*/mechanism.py", "farpath/mechanisms/*/text.py")
 
 
 def code_identity(project: FilePath = PROJECT) -> str:
@@ -66,7 +70,7 @@ def code_identity(project: FilePath = PROJECT) -> str:
     digest = hashlib.sha256()
     for file in files:
         name = file.relative_to(project).as_posix()
-        if name not in SHOWING_CODE:
+        if name not in SHOWING_CODE and not any(fnmatch(name, part) for part in HOST_PARTS):
             digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
     return digest.hexdigest()
 

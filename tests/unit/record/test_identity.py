@@ -12,6 +12,7 @@ from farpath.base.project import PROJECT
 from farpath.record import identity
 from farpath.record.identity import (
     DECIDING_CODE,
+    HOST_PARTS,
     SHOWING_CODE,
     code_identity,
     recorded_build_identity,
@@ -48,6 +49,14 @@ def test_an_edit_of_a_file_that_decides_nothing_changes_no_identity(
     copy: FilePath, name: str
 ) -> None:
     (copy / name).write_text("# edited\n")
+    assert code_identity(copy) == code_identity()
+
+
+def test_an_edit_of_the_host_part_of_a_mechanism_changes_no_identity(copy: FilePath) -> None:
+    parts = [file for pattern in HOST_PARTS for file in copy.glob(pattern)]
+    assert len(parts) > len(HOST_PARTS)
+    for file in parts:
+        file.write_text(f"{file.read_text()}# edited\n")
     assert code_identity(copy) == code_identity()
 
 
