@@ -63,6 +63,18 @@ def run_plan(tmp_path: FilePath) -> RunPlan:
     return make
 
 
+@pytest.fixture(scope="module")
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> RunPlan:
+    """The record of a plan, which an earlier test of the file may have made."""
+    out = tmp_path_factory.mktemp("once") / "results"
+
+    def make(plan: Plan) -> Record:
+        outcome = run(plan, out, force=False, watch=lambda _event: None)
+        return load_record(outcome.directory)
+
+    return make
+
+
 @pytest.fixture
 def build(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> FilePath:
     """A build directory of this test's own, with the lab's parts; users' parts are cached apart."""

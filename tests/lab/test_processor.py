@@ -63,9 +63,9 @@ def test_the_measured_xeon_fills_its_card(run_plan: RunPlan) -> None:
     assert dropped_by_the_host(with_it) == 0
 
 
-def test_a_processor_without_time_sends_what_it_has_time_for(run_plan: RunPlan) -> None:
+def test_a_processor_without_time_sends_what_it_has_time_for(run_once: RunPlan) -> None:
     plan = gigabit("2004:cpu=1.2GHz,load=2")
-    record = run_plan(plan)
+    record = run_once(plan)
     assert plan.era.processor is not None
     packet_s = plan.era.processor.packet_ns / 1e9
     # Of the ACKs, one for two packets, those that find the queue full take no time
@@ -76,13 +76,13 @@ def test_a_processor_without_time_sends_what_it_has_time_for(run_plan: RunPlan) 
 
 
 def test_a_loss_in_a_large_window_makes_acks_wait_unless_walks_are_remembered(
-    run_plan: RunPlan,
+    run_once: RunPlan,
 ) -> None:
     longer_ms = {}
     for stack in ("reno_2004", "scalable_2004"):
         longest_ms = []
         for era in ("2004", "2004:cpu=2.8GHz"):
-            record = run_plan(long_path(stack, era))
+            record = run_once(long_path(stack, era))
             assert record.samples.flows["retransmits"].sum() == 1
             assert record.trace is not None
             recovery = record.trace[record.trace["t_s"].between(8, 9)]
@@ -95,9 +95,9 @@ def test_a_loss_in_a_large_window_makes_acks_wait_unless_walks_are_remembered(
     assert longer_ms["scalable_2004"] < 1
 
 
-def test_a_queue_that_throttles_loses_the_acks_of_a_whole_window(run_plan: RunPlan) -> None:
+def test_a_queue_that_throttles_loses_the_acks_of_a_whole_window(run_once: RunPlan) -> None:
     records = [
-        run_plan(gigabit(f"2004:cpu=1.2GHz,load=2,throttle={word}")) for word in ("no", "yes")
+        run_once(gigabit(f"2004:cpu=1.2GHz,load=2,throttle={word}")) for word in ("no", "yes")
     ]
     print([f"{mean_bps(record) / 1e6:.0f} Mbit/s" for record in records])
     # Without it an ACK comes through for each that is done; with it 300 are done between two
@@ -105,9 +105,9 @@ def test_a_queue_that_throttles_loses_the_acks_of_a_whole_window(run_plan: RunPl
     assert all(dropped_by_the_host(record) > 0 for record in records)
 
 
-def test_a_processor_is_the_same_every_time(run_plan: RunPlan) -> None:
+def test_a_processor_is_the_same_every_time(run_once: RunPlan, run_plan: RunPlan) -> None:
     plan = long_path("reno_2004", "2004:cpu=2.8GHz")
-    assert run_plan(plan).fingerprint == run_plan(plan).fingerprint
+    assert run_plan(plan).fingerprint == run_once(plan).fingerprint
 
 
 def test_the_module_has_what_the_plan_says(run_plan: RunPlan) -> None:

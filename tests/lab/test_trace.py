@@ -71,9 +71,9 @@ def assert_traced(plain: Record, traced: Record, interval_s: float) -> None:
     ids=["cubic", "others"],
 )
 def test_a_trace_leaves_every_sample_as_it_is(
-    run_plan: RunPlan, plan: Plan, interval_s: float
+    run_once: RunPlan, plan: Plan, interval_s: float
 ) -> None:
-    plain, traced = run_plan(plan), run_plan(with_trace(plan, interval_s))
+    plain, traced = run_once(plan), run_once(with_trace(plan, interval_s))
     assert fingerprint(traced.samples) == plain.fingerprint
     assert_traced(plain, traced, interval_s)
 
@@ -98,10 +98,10 @@ def test_tracers_of_three_hosts_move_times_by_microseconds_and_no_packet(
     assert_traced(plain, traced, 0.005)
 
 
-def test_the_finest_trace_makes_another_run_of_the_same_kind(run_plan: RunPlan) -> None:
+def test_the_finest_trace_makes_another_run_of_the_same_kind(run_once: RunPlan) -> None:
     # Ticks of a millisecond meet the kernel's own, and what is charged then decides who runs
     # first afterwards: single losses fall on other flows (docs/reference/limitations.md).
-    plain, traced = run_plan(SEVEN_REGIONS), run_plan(with_trace(SEVEN_REGIONS, 0.001))
+    plain, traced = run_once(SEVEN_REGIONS), run_once(with_trace(SEVEN_REGIONS, 0.001))
     was, now = (record.samples.flows["throughput_bps"].sum() for record in (plain, traced))
     print(f"throughput of all flows differs by {now / was - 1:.1e}")
     assert now == pytest.approx(was, rel=0.1)

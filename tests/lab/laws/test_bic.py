@@ -34,11 +34,11 @@ def step_towards(maximum: float, window: float) -> float:
     return SMAX if distance / 2 > SMAX else distance * (1 - math.exp(-0.5))
 
 
-@pytest.fixture
-def epochs(run_plan: RunPlan) -> list[Epoch]:
+@pytest.fixture(scope="module")
+def epochs(run_once: RunPlan) -> list[Epoch]:
     """A flow alone: its path holds 2000 packets, and 200 in the buffer."""
     path = traces.narrow_path(RTT_S, 2000, 200)
-    return traces.epochs(run_plan, "bic_2004", 32.0, path, delayed_ack=False)
+    return traces.epochs(run_once, "bic_2004", 32.0, path, delayed_ack=False)
 
 
 def test_bic_2004_searches_between_loss_and_maximum_and_then_beyond(epochs: list[Epoch]) -> None:

@@ -27,8 +27,8 @@ def _plan(stack: str, era: str, drop: str) -> Plan:
     return with_trace(plan, 0.002)
 
 
-def _trace(run_plan: RunPlan, stack: str, era: str, drop: str) -> pd.DataFrame:
-    trace = run_plan(_plan(stack, era, drop)).trace
+def _trace(run_once: RunPlan, stack: str, era: str, drop: str) -> pd.DataFrame:
+    trace = run_once(_plan(stack, era, drop)).trace
     assert trace is not None
     return trace
 
@@ -45,9 +45,9 @@ def _trace(run_plan: RunPlan, stack: str, era: str, drop: str) -> pd.DataFrame:
     ],
 )
 def test_one_lost_packet_takes_its_part_of_the_window(
-    run_plan: RunPlan, stack: str, era: str, least_fraction: float
+    run_once: RunPlan, stack: str, era: str, least_fraction: float
 ) -> None:
-    rows = _trace(run_plan, stack, era, f"packets:{SLOW_START_ENDS},{LATER}")
+    rows = _trace(run_once, stack, era, f"packets:{SLOW_START_ENDS},{LATER}")
     assert (rows["ca_state"] == "loss").sum() == 0
     assert rows["retransmits"].iloc[-1] == 2
     recovery = rows[(rows["ca_state"] == "recovery") & (rows["retransmits"] == 2)]
@@ -68,16 +68,16 @@ def test_one_lost_packet_takes_its_part_of_the_window(
 
 @pytest.mark.parametrize(("era", "times_out"), [(OF_2_4, True), (TODAY, False)])
 def test_a_packet_that_is_lost_again_waits_for_a_timeout_as_it_did_in_2_4(
-    run_plan: RunPlan, era: str, times_out: bool
+    run_once: RunPlan, era: str, times_out: bool
 ) -> None:
     # The later packet is sent again once three behind it have arrived: after those that are in
     # flight then, and up to two that limited transmit (RFC 3042) lets go.
     once = f"packets:{SLOW_START_ENDS},{LATER}"
-    alone = _trace(run_plan, "reno_2004", era, once)
+    alone = _trace(run_once, "reno_2004", era, once)
     at = int((alone["retransmits"] == 2).to_numpy().argmax())
     in_flight = int(alone["unacked_packets"][at - 1])
     again = ",".join(str(LATER + in_flight + offset) for offset in range(-2, 4))
-    rows = _trace(run_plan, "reno_2004", era, f"{once},{again}")
+    rows = _trace(run_once, "reno_2004", era, f"{once},{again}")
     timeouts = int((rows["ca_state"] == "loss").sum())
     print(f"{in_flight} packets in flight, {timeouts} ticks after a timeout")
     assert rows["retransmits"].iloc[-1] >= 2 + 6
