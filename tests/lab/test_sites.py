@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Any
@@ -46,15 +47,20 @@ def record_of(plan: Plan, out: FilePath) -> Record:
     return load_record(run(plan, out, force=True, watch=lambda _event: None).directory)
 
 
-def test_one_core_two_cores_and_busy_cores_give_the_same_packets(tmp_path: FilePath) -> None:
-    plan = short_plan(**FAR, loss="1e-4", background="20%", region="5s")
+def test_one_core_two_cores_busy_cores_and_runs_at_once_give_the_same_packets_and_a_seed_others(
+    tmp_path: FilePath,
+) -> None:
+    words = {**FAR, "loss": "1e-4", "background": "20%", "region": "5s"}
+    plan = short_plan(**words)
     every = sorted(os.sched_getaffinity(0))
     two = record_of(plan, tmp_path / "two").fingerprint
     with cores(every[:1]):
         one = record_of(plan, tmp_path / "one").fingerprint
-    with busy_loops(len(every)):
-        loaded = record_of(plan, tmp_path / "busy").fingerprint
-    assert [one, loaded] == [two, two]
+    with busy_loops(len(every)), ThreadPoolExecutor(2) as pool:
+        plans = (plan, short_plan(**words, seed="2"))
+        loaded, other = pool.map(record_of, plans, (tmp_path / "busy", tmp_path / "other"))
+    assert [one, loaded.fingerprint] == [two, two]
+    assert other.fingerprint != two
 
 
 @pytest.mark.parametrize("stack", ["cubic", "udt"])
