@@ -16,6 +16,8 @@ from tests.browser.conftest import Tab
 from tests.support.campaigns import write_named
 
 MARKUP = "<img src=x onerror=alert(1)>"
+#: Where pages lead is the same in both colour schemes.
+light_only = pytest.mark.parametrize("tab", ["light"], indirect=True)
 
 
 def quiet(what: str, done: int, of: int) -> None:
@@ -71,6 +73,7 @@ def test_a_click_on_a_cell_leads_to_drawn_curves(site: FilePath, tab: Tab) -> No
     assert_clean(tab)
 
 
+@light_only
 def test_the_keyboard_alone_opens_a_run(site: FilePath, tab: Tab) -> None:
     tab.page.goto((site / "index.html").as_uri())
     for _ in range(40):
@@ -81,6 +84,7 @@ def test_the_keyboard_alone_opens_a_run(site: FilePath, tab: Tab) -> None:
     assert drawn_panels(tab) == 4
 
 
+@light_only
 def test_a_run_leads_to_its_other_seed_and_back_to_all_runs(site: FilePath, tab: Tab) -> None:
     tab.page.goto((site / "runs" / "cern-htcp_2004-seed1.html").as_uri())
     tab.page.get_by_role("link", name="2", exact=True).click()
@@ -89,6 +93,7 @@ def test_a_run_leads_to_its_other_seed_and_back_to_all_runs(site: FilePath, tab:
     assert tab.page.locator(".matrix").count() == 1
 
 
+@light_only
 def test_every_link_of_every_page_leads_to_something(site: FilePath, tab: Tab) -> None:
     pages = sorted(site.rglob("*.html"))
     assert len(pages) == 4
@@ -110,6 +115,7 @@ def test_every_link_of_every_page_leads_to_something(site: FilePath, tab: Tab) -
                 assert re.search(f'id="{parts.fragment}"', target.read_text()), link
 
 
+@light_only
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_stack_has_one_colour_on_every_page_and_another_one_on_dark_pages(
     site: FilePath, tab: Tab, scheme: Literal["light", "dark"]
@@ -126,6 +132,7 @@ def test_a_stack_has_one_colour_on_every_page_and_another_one_on_dark_pages(
         assert first_flow == hue
 
 
+@light_only
 def test_what_a_record_says_is_shown_and_never_run(site: FilePath, tab: Tab) -> None:
     tab.page.goto((site / "runs" / "cern-htcp_2004-seed1.html").as_uri())
     assert tab.page.locator(".warning").first.inner_text() == MARKUP
@@ -133,6 +140,7 @@ def test_what_a_record_says_is_shown_and_never_run(site: FilePath, tab: Tab) -> 
     assert_clean(tab)
 
 
+@light_only
 def test_a_records_own_page_needs_no_other_file(tab: Tab, tmp_path: FilePath) -> None:
     record = write_named(tmp_path, "cern", "fast", 1)
     save_pictures(record)
