@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes import await_true, interruptible
+from tests.support.processes import await_true, completed, interruptible
 
 FARPATH = [sys.executable, "-m", "farpath"]
 LONG = ["run", "--path", "caltech", "--region", "60s", "--rate", "50Mbit/s"]
@@ -126,20 +126,20 @@ def test_a_killed_run_leaves_no_process_and_the_next_one_sweeps_its_record(
     killed.process.kill()
     killed.process.wait()
     killed.await_tidy()
-    following = start(SHORT)
+    following = start(BRIEF)
     assert following.process.wait() == 0
     assert [name for name in following.records() if name.startswith(".partial")] == []
 
 
-def test_a_fifo_where_the_console_log_goes_is_refused(start: Callable[..., Running]) -> None:
+def test_a_fifo_where_the_console_log_goes_is_refused(
+    start: Callable[..., Running], usual: dict[str, Any], tmp_path: FilePath
+) -> None:
+    record = FilePath(usual["record"]).name
+    (tmp_path / "results").mkdir()
+    os.mkfifo(tmp_path / "results" / f"{record}.console.log")
     refused = start(BRIEF)
     _, output = refused.process.communicate()
-    assert refused.process.returncode == 0, output
-    (record,) = refused.records()
-    os.mkfifo(refused.out / f"{record}.console.log")
-    again = start([*BRIEF, "--force"])
-    _, output = again.process.communicate()
-    assert again.process.returncode == 2
+    assert refused.process.returncode == 2
     assert output.splitlines()[-1].endswith(
         f"{record}.console.log is not a regular file: remove it, "
         "or give another directory with --out"
@@ -177,31 +177,28 @@ def test_killed_at_any_moment_a_run_leaves_nothing_after_the_next_command(
     ids=["time zone, locale and priority", "mask and one core"],
 )
 def test_a_run_is_the_same_in_other_surroundings_and_its_record_is_its_callers(
-    tmp_path: FilePath, usual: str, environment: dict[str, str], prefix: list[str]
+    tmp_path: FilePath, usual: dict[str, Any], environment: dict[str, str], prefix: list[str]
 ) -> None:
     core = str(min(os.sched_getaffinity(0)))
     words = [word.format(core=core) for word in prefix]
-    done = subprocess.run(
+    done = completed(
         [*words, *FARPATH, *BRIEF, "--json", "--out", str(tmp_path / "results")],
         env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
         check=True,
     )
     answer = json.loads(done.stdout.splitlines()[-1])
-    assert answer["fingerprint"] == usual
+    assert answer["fingerprint"] == usual["fingerprint"]
     files = [FilePath(answer["record"]), *FilePath(answer["record"]).rglob("*")]
     assert all(file.stat().st_uid == os.geteuid() and file.stat().st_mode & 0o400 for file in files)
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The brief run's fingerprint in this test's own surroundings."""
+def usual(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the brief run prints in the tests' own surroundings."""
     out = tmp_path_factory.mktemp("usual")
-    done = subprocess.run(
-        [*FARPATH, *BRIEF, "--json", "--out", str(out)], capture_output=True, text=True, check=True
-    )
-    return str(json.loads(done.stdout.splitlines()[-1])["fingerprint"])
+    done = completed([*FARPATH, *BRIEF, "--json", "--out", str(out)], check=True)
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
 
 
 def with_mounts(
@@ -218,12 +215,7 @@ def with_mounts(
         "sh",
         str(directory),
     ]
-    return subprocess.run(
-        [*command, *FARPATH, *BRIEF, "--json", "--out", str(out)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return completed([*command, *FARPATH, *BRIEF, "--json", "--out", str(out)])
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a read-only file system needs root")
@@ -237,13 +229,13 @@ def test_a_read_only_place_for_records_is_named(tmp_path: FilePath) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting small file systems needs root")
 def test_places_too_small_for_the_guests_memory_are_passed_over(
-    tmp_path: FilePath, usual: str
+    tmp_path: FilePath, usual: dict[str, Any]
 ) -> None:
     small = 'mount -t tmpfs -o size=16m,mode=1777 tmpfs "$1"; mount --bind "$1" /dev/shm'
     directory = tmp_path / "place"
     done = with_mounts(f'{small}; export TMPDIR="$1"', directory, tmp_path / "results")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1])["fingerprint"] == usual
+    assert json.loads(done.stdout.splitlines()[-1])["fingerprint"] == usual["fingerprint"]
 
 
 def test_a_guest_killed_half_way_fails_with_its_console_and_leaves_no_record(
@@ -307,12 +299,7 @@ def test_a_full_disk_is_named_and_leaves_no_record(tmp_path: FilePath) -> None:
     small.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", small], check=True)
     try:
-        done = subprocess.run(
-            [*FARPATH, *SHORT, "--out", str(small / "results")],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = completed([*FARPATH, *SHORT, "--out", str(small / "results")])
         assert done.returncode == 3, done.stderr
         assert "no space left" in done.stderr
         assert list((small / "results").glob("caltech*/record.json")) == []
