@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from farpath.base.project import PROJECT
+from tests.support.processes import completed
 
 #: An experiment of 40 virtual seconds that carries little.
 SHORT = ("RTT=40ms", "RATE=20Mbit", "REGION=5s", "JSON=1")
@@ -22,9 +23,7 @@ Make = Callable[..., subprocess.CompletedProcess[str]]
 
 def docker(*words: str, check: bool = True) -> str:
     """What a docker command prints."""
-    done = subprocess.run(
-        ["docker", *words], capture_output=True, text=True, check=False, timeout=300
-    )
+    done = completed(["docker", *words], timeout=300)
     assert not check or done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -36,12 +35,9 @@ def inspect(thing: str) -> Any:
 
 def container(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs images/container."""
-    return subprocess.run(
+    return completed(
         [PROJECT / "images" / "container", *words],
         env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=HANG_S,
     )
 
@@ -71,13 +67,10 @@ def make(out: FilePath) -> Iterator[Make]:
     """Runs ``make experiment`` with variables; its containers are gone afterwards."""
 
     def run(*variables: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return completed(
             ["make", "experiment", f"OUT={out}", *variables],
             cwd=PROJECT,
             env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
             timeout=600,
         )
 

@@ -25,7 +25,7 @@ from tests.containers.conftest import (
     result,
 )
 from tests.containers.conftest import container as in_container
-from tests.support.processes import await_true, interruptible
+from tests.support.processes import await_true, completed, interruptible
 
 #: A run that is under way as long as a test looks at it.
 LONG = ("RTT=164ms", "REGION=120s", "LAB_RUNTIME=docker")
@@ -85,9 +85,7 @@ def test_a_record_says_that_a_container_made_it_and_from_which_commit(make: Make
     record = FilePath(result(make(*SHORT))["record"]) / "record.json"
     data = record.read_text()
     assert '"runtime": "docker"' in data
-    head = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=PROJECT, capture_output=True, text=True, check=True
-    )
+    head = completed(["git", "rev-parse", "HEAD"], cwd=PROJECT, check=True)
     assert head.stdout.strip() in data
 
 
@@ -203,12 +201,8 @@ def test_bad_input_is_one_line(make: Make, variables: tuple[str, ...], words: st
 def run_alone(*options: str) -> subprocess.CompletedProcess[str]:
     """A short experiment with the image alone, under options of docker's own."""
     words = ["run", "--path=caltech", "--region=5s", "--rate=20Mbit", "--out=/tmp/results"]
-    return subprocess.run(
-        ["docker", "run", "--rm", "--init", *options, "farpath/lab", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
+    return completed(
+        ["docker", "run", "--rm", "--init", *options, "farpath/lab", *words], timeout=300
     )
 
 

@@ -19,7 +19,7 @@ from farpath.base.project import PROJECT
 from farpath.notebook.paper_records import OWN as OWN_PLACES
 from tests.containers.conftest import container, docker, inspect
 from tests.support.campaigns import LABELS, write_seven_regions
-from tests.support.processes import await_true
+from tests.support.processes import await_true, completed
 
 OWN = OWN_PLACES["make campaign SET=quick"]
 START_LIMIT_S = 180.0
@@ -69,12 +69,8 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
     compose = [str(PROJECT / "images" / "container"), "compose", *project]
     subprocess.run([*compose, "up", "--no-build", "-d", "notebook"], env=environment, check=True)
     try:
-        name = subprocess.run(
-            [*compose, "ps", "-q", "notebook"],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
+        name = completed(
+            [*compose, "ps", "-q", "notebook"], env=environment, check=True
         ).stdout.strip()
         deadline = time.monotonic() + START_LIMIT_S
         while inspect(name)["State"]["Health"]["Status"] != "healthy":
@@ -144,15 +140,12 @@ def test_a_browser_opens_it_with_the_first_lesson(notebook: Notebook, tmp_path: 
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no Chromium here")
-    page = subprocess.run(
+    page = completed(
         [
             *(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
             *(f"--user-data-dir={tmp_path}", "--virtual-time-budget=30000"),
             f"http://127.0.0.1:{notebook.port}/?token={TOKEN}",
         ],
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=180,
     ).stdout
     assert "jp-LauncherBody" in page or "jp-Notebook" in page

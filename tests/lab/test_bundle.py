@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from farpath.base.project import PROJECT
+from tests.support.processes import completed
 
 USER = 1000
 #: Five virtual seconds
@@ -41,7 +42,7 @@ def result(done: subprocess.CompletedProcess[str]) -> Any:
 
 
 def output(*command: str | FilePath) -> str:
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = completed(command, cwd=PROJECT)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.strip()
 
@@ -72,12 +73,7 @@ def run(machine: FilePath) -> Run:
     user = "" if rootless else f"--userspec={USER}:{USER}"
 
     def run(*command: str, bundle: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*namespaces, "sh", "-ec", IN_ROOT, "sh", machine, user, bundle, *command],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return completed([*namespaces, "sh", "-ec", IN_ROOT, "sh", machine, user, bundle, *command])
 
     return run
 

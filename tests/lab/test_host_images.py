@@ -23,6 +23,7 @@ from farpath.lab.artifacts.images import find_images
 from farpath.lab.artifacts.user_stacks import user_stack
 from farpath.spec.plan import Plan
 from tests.support.paths import SHORT
+from tests.support.processes import completed
 
 from .conftest import RunPlan, single_flow
 
@@ -41,7 +42,7 @@ def needed(program: str) -> list[str]:
     paths = [SENDER / LOADER, SENDER / LIBRARIES, SENDER / program]
     loader, libraries, binary = map(str, paths)
     command = [loader, "--library-path", libraries, "--list", binary]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = completed(command, check=True)
     return re.findall(r"^\s+([^/\s]+) => ", done.stdout, re.MULTILINE)
 
 

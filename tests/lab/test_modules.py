@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path as FilePath
 
 import pytest
@@ -14,6 +13,7 @@ from farpath.lab.artifacts.images import Images, find_images
 from farpath.programs.catalog import catalogue
 from farpath.programs.iperf3.program import OURS
 from farpath.spec.plan import Plan
+from tests.support.processes import completed
 
 from .conftest import together
 
@@ -82,12 +82,8 @@ def test_the_sources_keep_the_kernels_style(images: Images, tmp_path: FilePath) 
     # Names such as struct Qdisc are the kernel's own, which it looks for in a tree under git only,
     # and leaves a list of them where it runs
     options = ("--no-tree", "--strict", "--terse", "--ignore=CAMELCASE")
-    done = subprocess.run(
-        ["perl", f"{tree}/scripts/checkpatch.pl", *options, "-f", *files],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
+    done = completed(
+        ["perl", f"{tree}/scripts/checkpatch.pl", *options, "-f", *files], cwd=tmp_path
     )
     assert done.returncode == 0, done.stdout
 
@@ -98,11 +94,8 @@ def test_make_modules_builds_them_out_of_tree_again_and_again_without_a_warning(
     copy = tmp_path / "stacks"
     shutil.copytree(SOURCES, copy)
     for _ in range(2):
-        done = subprocess.run(
-            ["make", "-C", str(copy), "modules", f"KDIR={images.kernel / 'tree'}", "W=1"],
-            capture_output=True,
-            text=True,
-            check=False,
+        done = completed(
+            ["make", "-C", str(copy), "modules", f"KDIR={images.kernel / 'tree'}", "W=1"]
         )
         assert done.returncode == 0, done.stderr
         assert "warning" not in done.stdout + done.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path as FilePath
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 import farpath
+from tests.support.processes import completed
 
 pytestmark = pytest.mark.lab
 #: A script without a guard around its calls, as people write it in five lines.
@@ -40,9 +40,7 @@ def test_a_script_sweeps_without_a_guard_and_its_records_get_pages_when_they_are
     tmp_path: FilePath,
 ) -> None:
     (tmp_path / "sweep.py").write_text(SCRIPT)
-    ended = subprocess.run(
-        [sys.executable, "sweep.py"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    ended = completed([sys.executable, "sweep.py"], cwd=tmp_path)
     assert ended.stdout == "4 True\n", ended.stderr
     assert "sweep: 4 of 4 runs" in ended.stderr
     assert (tmp_path / "heat.png").stat().st_size > 1000

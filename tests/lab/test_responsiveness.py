@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import statistics
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -14,6 +13,7 @@ import pandas as pd
 import pytest
 
 from farpath.uses.responsiveness.measure import FOREIGN, HANDSHAKE, Responsiveness
+from tests.support.processes import completed
 
 RTT_MS, RATE_MBPS = 40.0, 10.0
 OPTIONS = ("--rtt=40ms", "--rate=10Mbit", "--interval=1s", "--limit=20s", "--json")
@@ -30,7 +30,7 @@ class Measured:
 
 def measured(out: FilePath, *options: str) -> Measured:
     command = (sys.executable, "-m", "farpath", "responsiveness", *OPTIONS, f"--out={out}")
-    ended = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    ended = completed([*command, *options])
     assert ended.returncode == 0, ended.stderr
     found = Responsiveness.from_dict(json.loads(ended.stdout))
     record, fingerprint = re.findall(r"record (.*), fingerprint (\w+)", ended.stderr)[0]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 
 from farpath.base.project import PROJECT
-from tests.support.processes import interruptible
+from tests.support.processes import completed, interruptible
 
 COMMAND = [sys.executable, "-m", "farpath", "shell", "--rtt=50ms", "--rate=100Mbit"]
 PROMPT = b"mininet> "
@@ -82,15 +82,7 @@ def test_lines_of_a_file_run_in_order_and_the_clock_stands_between_them(tmp_path
         "nodes\nsender ping -c2 receiver\nsender date +%s.%N\nsender date +%s.%N\n"
         "sh tc qdisc show dev s2-eth2\nnonsense\npy 1 / 0\n"
     )
-    ended = subprocess.run(
-        COMMAND,
-        input=lines,
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    ended = completed(COMMAND, input=lines, cwd=tmp_path, env=environment(tmp_path), check=True)
     said = ended.stdout
     assert re.search(r"available nodes are: *\npinger receiver s1 s2 s3 sender\n", said)
     assert said.count("ttl=64 time=50.0 ms") == 2

@@ -13,19 +13,14 @@ import pytest
 from farpath.base.errors import MachineLacksError
 from farpath.base.project import PROJECT
 from farpath.lab.artifacts.scripts import build_artifact
+from tests.support.processes import completed
 
 FILES = PROJECT / "images" / "bundle"
 LOADER = FilePath("/lib64/ld-linux-x86-64.so.2")
 
 
 def launched(bundle: FilePath, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["sh", bundle / "farpath", "--help"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **environment},
-    )
+    return completed(["sh", bundle / "farpath", "--help"], env={**os.environ, **environment})
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from farpath.base.project import PROJECT
-from tests.support.processes import await_true, interruptible, is_living
+from tests.support.processes import await_true, completed, interruptible, is_living
 
 LIB = PROJECT / "images" / "lib"
 #: A script with a cached build, which the shell commands in FILL end.
@@ -111,12 +111,7 @@ def test_a_manifest_is_written_and_read_by_names(tmp_path: Path) -> None:
 
 def read(manifest: Path, *words: str) -> subprocess.CompletedProcess[str]:
     script = 'PART=example; . "$1/common.sh"; read_manifest "${@:2}"'
-    return subprocess.run(
-        ["bash", "-c", script, "bash", str(LIB), str(manifest), *words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return completed(["bash", "-c", script, "bash", str(LIB), str(manifest), *words])
 
 
 @pytest.mark.parametrize(

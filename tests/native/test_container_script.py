@@ -9,19 +9,14 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.project import PROJECT
+from tests.support.processes import completed
 
 SCRIPT = PROJECT / "images" / "container"
 
 
 def container(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs the script; a variable that is empty is as good as absent."""
-    return subprocess.run(
-        [SCRIPT, *words],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return completed([SCRIPT, *words], env={**os.environ, **environment})
 
 
 def command(directory: FilePath, name: str, script: str) -> None:

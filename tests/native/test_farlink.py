@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 from farpath.base.project import PROJECT
 from farpath.lab import far_link
 from farpath.spec import sites
+from tests.support.processes import completed
 
 SOURCE = """
 #include <stddef.h>
@@ -33,7 +34,7 @@ def test_the_module_finds_each_value_where_the_host_wrote_it(tmp_path: FilePath)
     source.write_text(SOURCE)
     folder = PROJECT / "images" / "kernel" / "devices"
     subprocess.run(["gcc", "-Wall", f"-I{folder}", "-o", program, source], check=True)
-    printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    printed = completed([program], check=True).stdout
     numbers = [int(word) for word in printed.split()]
     sizes = [far_link.MAGIC, far_link.VERSION, far_link.HEADER_BYTES, far_link.SITE_BYTES]
     assert numbers[:5] == [*sizes, far_link.PAGE_BYTES]

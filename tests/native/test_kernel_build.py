@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from farpath.base.project import PROJECT
+from tests.support.processes import completed
 
 SCRIPT = PROJECT / "images" / "kernel" / "build"
 FILES = {"Makefile": "VERSION = 7", "net/a.c": "int a;", "net/b.c": "int b;", "arch/x.dts": "x"}
@@ -16,11 +16,9 @@ FILES = {"Makefile": "VERSION = 7", "net/a.c": "int a;", "net/b.c": "int b;", "a
 
 def call(directory: Path, *words: str, **variables: str) -> str:
     """What a function of the script prints."""
-    done = subprocess.run(
+    done = completed(
         ["bash", "-c", '. "$1"; "${@:2}"', "bash", SCRIPT, *words],
         env={**os.environ, "FARPATH_CACHE": str(directory / "cache"), **variables},
-        capture_output=True,
-        text=True,
         check=True,
     )
     return done.stdout
@@ -144,9 +142,8 @@ def test_a_source_that_is_older_than_an_option_goes_without_and_a_later_one_has_
 
 
 def test_a_kernel_for_one_side_is_refused_by_what_builds_the_labs_own(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [SCRIPT], env={**os.environ, "FARPATH_CACHE": str(tmp_path), "KERNEL_SRC": "sender=7.3"},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = completed(
+        [SCRIPT], env={**os.environ, "FARPATH_CACHE": str(tmp_path), "KERNEL_SRC": "sender=7.3"}
+    )
     assert done.returncode == 2
     assert "'make experiment' alone takes" in done.stderr

@@ -11,6 +11,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.project import PROJECT
+from tests.support.processes import completed
 
 #: A target that shows what the recipes of others are made of.
 PROBE = """
@@ -44,13 +45,10 @@ def make(project: FilePath, *words: str, **environment: str) -> subprocess.Compl
         for name, value in os.environ.items()
         if name not in VARIABLES and not name.startswith(("MAKE", "MFLAGS"))
     }
-    return subprocess.run(
+    return completed(
         ["make", "-f", "Makefile", "-f", "probe.mk", *words],
         cwd=project,
         env={**inherited, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 

@@ -8,16 +8,14 @@ from pathlib import Path
 import pytest
 
 from farpath.base.project import PROJECT
+from tests.support.processes import completed
 
 SCRIPT = PROJECT / "images" / "qemu" / "machine"
 
 
 def machine(*arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return completed(
         ["/bin/bash", SCRIPT, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=60,
         env=None if path is None else {"PATH": path, "HOME": "/nonexistent"},
     )

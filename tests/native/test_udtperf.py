@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from itertools import pairwise
 from pathlib import Path as FilePath
 
@@ -14,6 +13,7 @@ from farpath.base.errors import LabFailedError
 from farpath.base.project import PROJECT
 from farpath.tools import iperf3
 from tests.support.data import captured
+from tests.support.processes import completed
 
 SOURCES = PROJECT / "images" / "udtperf"
 #: What a sender and a receiver printed in the lab: 4 s of UDT version 2 over the path
@@ -23,9 +23,7 @@ PAYLOAD_BYTES = 1456
 
 
 def _build_key(build: FilePath) -> str:
-    done = subprocess.run(
-        [str(build), "key"], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = completed([str(build), "key"], check=True, timeout=60)
     return done.stdout.strip()
 
 
@@ -43,12 +41,8 @@ def _append(source: FilePath) -> None:
 def test_the_cplusplus_tests_pass_under_sanitizers(tmp_path: FilePath) -> None:
     if not shutil.which("g++"):
         pytest.skip("this machine has no g++; building udtperf brings its own")
-    done = subprocess.run(
-        ["make", "--silent", "-C", str(SOURCES), "check", f"OUT={tmp_path}"],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
+    done = completed(
+        ["make", "--silent", "-C", str(SOURCES), "check", f"OUT={tmp_path}"], timeout=900
     )
     print(done.stdout[-2000:])
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
@@ -100,8 +94,6 @@ def test_the_key_is_part_of_the_end_hosts_root() -> None:
 
 
 def test_the_build_refuses_what_it_does_not_know() -> None:
-    done = subprocess.run(
-        [str(SOURCES / "build"), "all"], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = completed([str(SOURCES / "build"), "all"], timeout=60)
     assert done.returncode == 2
     assert "allowed: images/udtperf/build [key]" in done.stderr

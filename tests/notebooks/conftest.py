@@ -17,6 +17,7 @@ from farpath.planning.path_files import path_by_name
 from farpath.record.record import records_in
 from farpath.runs.status import shipped_records
 from tests.support.campaigns import LABELS, write_seven_regions
+from tests.support.processes import completed
 
 PARTS = ("farpath", "topologies", "experiments", "notebooks")
 QUICK_REGION_S = 30.0
@@ -56,16 +57,13 @@ class Clone:
     def run(self, *notebooks: str) -> subprocess.CompletedProcess[str]:
         """Execute notebooks with nbmake, as CI does; their outputs are kept in the files."""
         files = [str(self.folder / "notebooks" / f"{name}.ipynb") for name in notebooks]
-        return subprocess.run(
+        return completed(
             [
                 *(sys.executable, "-m", "pytest", "-q", "--nbmake", "--overwrite"),
                 *("--nbmake-timeout=600", "-p", "no:cacheprovider", *files),
             ],
             cwd=self.folder,
             env=self.environment(),
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     def text(self, notebook: str) -> str:

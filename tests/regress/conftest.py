@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from farpath.lab.artifacts.images import find_images
+from tests.support.processes import completed
 
 #: H-TCP's linear growth after the first second, 10 packets per second in the numbers of
 #: htcp_alpha_update (net/ipv4/tcp_htcp.c), made 2.
@@ -46,7 +47,7 @@ def call_in(directory: FilePath) -> Regress:
         # As Make and people call it: runs are made by processes that import the command again
         farpath = str(FilePath(sys.executable).with_name("farpath"))
         command = [farpath, "regress", *options, f"--out={out}"]
-        done = subprocess.run(command, text=True, capture_output=True, timeout=HANG_S)
+        done = completed(command, timeout=HANG_S)
         report_runs = json.loads(report.read_text())["runs"] if report.exists() else []
         runs = {run["run"]: run for run in report_runs}
         return Ended(done.returncode, done.stdout, done.stderr, runs)

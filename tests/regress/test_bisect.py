@@ -9,6 +9,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from tests.support.processes import completed
+
 from .conftest import plant
 
 FILE = "net/ipv4/tcp_htcp.c"
@@ -18,7 +20,7 @@ FARPATH = FilePath(sys.executable).with_name("farpath")
 def git(tree: FilePath, *words: str) -> str:
     author = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.org")
     command = ["git", "-C", str(tree), *author, *words]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    return completed(command, check=True).stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,7 @@ def history(linux: FilePath) -> FilePath:
 
 def farpath_bisect(tree: FilePath, *options: str) -> subprocess.CompletedProcess[str]:
     command = [str(FARPATH), "bisect", f"--tree={tree}", *options]
-    return subprocess.run(command, capture_output=True, text=True)
+    return completed(command)
 
 
 def test_the_commit_that_changed_a_stack_is_found_and_the_tree_is_as_before(

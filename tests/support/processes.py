@@ -1,4 +1,4 @@
-"""Processes that tests start to interrupt them."""
+"""Processes that tests start, and those that they interrupt."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 #: How long the machine may take, in real seconds; nothing waits for it.
 LIMIT_S = 60.0
+
+
+def completed(
+    command: Sequence[object], check: bool = False, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """A command that has ended, with what it printed; ``options`` are those of subprocess.run."""
+    words: list[Any] = list(command)
+    return subprocess.run(words, capture_output=True, text=True, check=check, **options)
 
 
 def interruptible(command: Sequence[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
 import sys
 from collections.abc import Callable
 
@@ -12,13 +11,14 @@ import pytest
 import farpath
 from farpath.base.options import options_of
 from farpath.planning.request import RunRequest
+from tests.support.processes import completed
 
 HEAVY = ("matplotlib", "numpy", "pandas", "pydantic", "rich", "typer", "farpath.lab")
 
 
 def test_importing_it_loads_no_heavy_library() -> None:
     code = f"import sys, farpath; print([name for name in {HEAVY!r} if name in sys.modules])"
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ended = completed([sys.executable, "-c", code], check=True)
     assert ended.stdout == "[]\n"
 
 

@@ -23,6 +23,7 @@ from farpath.record.description import write_description
 from farpath.record.record import Record
 from farpath.spec.protocol import CODE_DIR
 from tests.support.command_line import Farpath
+from tests.support.processes import completed
 
 
 @pytest.fixture
@@ -174,10 +175,7 @@ def test_make_names_its_variables_and_where_the_list_of_them_is(
     variable: str, message: str
 ) -> None:
     environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
-    done = subprocess.run(
-        ["make", "-s", "-C", str(PROJECT), "draw", variable], env=environment,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = completed(["make", "-s", "-C", str(PROJECT), "draw", variable], env=environment)
     assert done.returncode == 2
     assert message in done.stderr
     assert "REORDER" not in done.stderr
@@ -229,12 +227,9 @@ def test_columns_of_paths_stand_below_each_other(farpath: Farpath) -> None:
 def test_a_process_with_bad_input_ends_with_status_2_without_a_traceback(
     arguments: list[str],
 ) -> None:
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-c", "from farpath.cli.app import main; main()", "run", *arguments],
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr

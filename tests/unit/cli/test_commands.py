@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path as FilePath
 
@@ -12,6 +11,7 @@ import typer
 
 from farpath.cli.app import command_line
 from farpath.cli.commands import GROUPS, LazyCommand, all_commands
+from tests.support.processes import completed
 
 IMPORTED = """
 import sys
@@ -26,9 +26,7 @@ finally:
 
 
 def test_help_shows_the_six_groups_in_order_and_imports_no_command() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True
-    )
+    ended = completed([sys.executable, "-c", IMPORTED], check=True)
     assert ended.stdout.endswith("imported:\n")
     places = [ended.stdout.index(f"\u2500 {group} \u2500") for group in GROUPS]
     assert places == sorted(places)
@@ -50,12 +48,9 @@ def test_only_make_s_variables_are_options_of_a_run(
     tmp_path: FilePath, caller: str, status: int
 ) -> None:
     environment = {**os.environ, "FARPATH_CALLER": caller, "RTT": "far", "STACK": ""}
-    ended = subprocess.run(
+    ended = completed(
         [sys.executable, "-m", "farpath", "draw", f"--out={tmp_path / 'drawn.svg'}"],
         env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert ended.returncode == status, ended.stderr
     assert ended.stderr.startswith("farpath: RTT is 'far'" if status else "")

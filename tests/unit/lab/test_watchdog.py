@@ -24,6 +24,7 @@ from farpath.lab.watchdog import (
     Watchdog,
     activity_of,
 )
+from tests.support.processes import completed
 
 #: Each is a guest's kernel; the first line says that it has begun, with its clock's address.
 BEGIN = """
@@ -190,7 +191,7 @@ def test_a_symbol_is_found_by_its_whole_name(tmp_path: FilePath) -> None:
     source = "unsigned long long time_travel_time = 7, time_travel_time_too; int main() {return 0;}"
     command = ["gcc", "-no-pie", "-x", "c", "-o", str(program), "-"]
     subprocess.run(command, input=source, text=True, check=True)
-    listed = subprocess.run(["nm", str(program)], capture_output=True, text=True, check=True)
+    listed = completed(["nm", str(program)], check=True)
     addresses = {line.split()[-1]: line.split()[0] for line in listed.stdout.splitlines()}
     symbol = elf.symbol(program.read_bytes(), b"time_travel_time")
     assert symbol == int(addresses["time_travel_time"], 16)

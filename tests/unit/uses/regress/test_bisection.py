@@ -9,6 +9,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.uses.regress.bisection import Tree, found_in
+from tests.support.processes import completed
 
 COMMIT, OTHER = "1" * 40, "2" * 40
 
@@ -77,7 +78,7 @@ def test_a_commit_that_a_tree_lacks_is_refused_by_its_option(tree: FilePath) -> 
 def test_the_tree_has_its_branch_again_when_an_error_ends_the_bisection(tree: FilePath) -> None:
     def branch() -> str:
         command = ["git", "-C", str(tree), "symbolic-ref", "HEAD"]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return completed(command, check=True).stdout
 
     def interrupted() -> None:
         with linux.bisection():
