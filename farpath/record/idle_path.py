@@ -82,6 +82,18 @@ def _passed_ns(delay_ns: int, place: int) -> int:
     return shown_ns
 
 
+def link_late(sending_ns: int) -> Late:
+    """Return by how much a link's time for a packet is off: it ends at the clock's step before.
+
+    >>> link_late(1742), link_late(78)
+    (Late(least_ns=-206, mean_ns=-205.0, most_ns=50), Late(least_ns=-78, mean_ns=-78, most_ns=-78))
+    """
+    steps_ns = sending_ns // CLOCK_STEP_NS * CLOCK_STEP_NS
+    timer = timer_late(steps_ns) if steps_ns else Late(0, 0, 0)
+    early_ns = sending_ns - steps_ns
+    return Late(timer.least_ns - early_ns, timer.mean_ns - early_ns, timer.most_ns - early_ns)
+
+
 #: Of a delay that nobody knows to the ns, which may end anywhere in a step.
 ANY_LATE = Late(0, 254, 511)
 
@@ -106,10 +118,9 @@ class PortEffect:
 def effect_of(qdisc: Qdisc | None, plan: Plan) -> PortEffect:
     """Return the effect of a port's qdisc on a ping on the idle path.
 
-    A link takes the time in which it sends the ping, less a step of the clock at most, or more
-    where that is shorter than a timer. A tbf does nothing: its bucket has the tokens of a full
-    frame then, so that a ping leaves at once (``farpath.spec.qdiscs.bucket_bytes``). Nor does a
-    trace, which has not begun.
+    A link takes the time in which it sends the ping. A tbf does nothing: its bucket has the tokens
+    of a full frame then, so that a ping leaves at once (``farpath.spec.qdiscs.bucket_bytes``). Nor
+    does a trace, which has not begun.
     """
     if isinstance(qdisc, NetemDelay) and qdisc.delay_ns:
         jitter_ns = round(qdisc.jitter_s * 1e9)
@@ -117,8 +128,7 @@ def effect_of(qdisc: Qdisc | None, plan: Plan) -> PortEffect:
         return PortEffect(qdisc.delay_ns, 0, jitter_ns, qdisc.reorder > 0, timer)
     if isinstance(qdisc, LinkBottleneck):
         sending_ns = round(ping_frame_bytes(plan) * 8e9 / qdisc.rate_bps)
-        late = Late(-CLOCK_STEP_NS, 0, ANY_LATE.most_ns)
-        return PortEffect(sending_ns=sending_ns, further=late)
+        return PortEffect(sending_ns=sending_ns, timer=link_late(sending_ns))
     if isinstance(qdisc, NicQueue):
         sent_ns = ping_frame_bytes(plan) * 8e9 / qdisc.rate_bps
         most_ns = sent_ns + 2 * qdisc.half_jitter_ns + ANY_LATE.most_ns
@@ -226,6 +236,17 @@ def _sum(met: Sequence[PortEffect], plan: Plan) -> Expected:
         tuple(stage.jitter_ns for stage in met if stage.jitter_ns),
         sending_ns,
     )
+
+
+def ping_rtt_ms(plan: Plan, name: str = PINGER) -> float:
+    """Return the RTT in ms of a ping over the idle path that the lab adds nothing to.
+
+    It is the path's, and the time in which each link on the way sends the ping. ``name``: one of
+    the plan's ``idle_pings``.
+    """
+    host, receiver = plan.idle_pings[name]
+    possible = _as_asked(expected(plan, lay_out(plan), host, receiver), plan, host)
+    return possible[0].rtt_ns / 1e6
 
 
 @dataclass(frozen=True)

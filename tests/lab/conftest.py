@@ -44,6 +44,11 @@ def together(
     return dataclasses.replace(plan, settings=dataclasses.replace(plan.settings, **settings))
 
 
+def sending_ms(rate_mbit: float, links: int = 1, frame_bytes: int = 98) -> float:
+    """How long links of this rate send a frame, by default a ping of IPv4, in ms."""
+    return links * frame_bytes * 8e-3 / rate_mbit
+
+
 def single_flow(
     stack: str, duration_s: float, path: Path | None = None, flows: int = 1, **more: Any
 ) -> Plan:

@@ -67,7 +67,7 @@ def test_captures_show_half_the_rtt_and_serialisation_and_cost_no_virtual_time(
     assert first[-1].time_ns - first[0].time_ns < LATE_NS
     delays_ns = [there.time_ns - here.time_ns for here, there in zip(first, arrived, strict=True)]
     for number, delay_ns in enumerate(delays_ns):
-        assert abs(delay_ns - RTT_NS / 2 - number * SERIALISATION_NS) < LATE_NS
+        assert abs(delay_ns - RTT_NS / 2 - (number + 1) * SERIALISATION_NS) < LATE_NS
     assert [packet.time_ns for packet in _full(passed)] == [packet.time_ns for packet in arrived]
     for one in captured.plan.captures:
         counts = captured.data["captures"][one.place]

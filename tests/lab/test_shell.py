@@ -88,7 +88,7 @@ def test_lines_of_a_file_run_in_order_and_the_clock_stands_between_them(tmp_path
     assert said.count("ttl=64 time=50.0 ms") == 2
     first_s, second_s = (float(text) for text in re.findall(r"^\d{10}\.\d{9}$", said, re.M))
     assert 0 < second_s - first_s < 1e-3
-    assert "tbf" in said
+    assert "qdisc bottleneck 1: root" in said
     assert "Unknown command: nonsense" in said
     assert "division by zero" in said
     assert not list((tmp_path / "results").iterdir())

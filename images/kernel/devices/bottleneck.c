@@ -22,9 +22,9 @@
 #include <net/pkt_sched.h>
 
 /*
- * The clock's step in User Mode Linux (TIMER_MULTIPLIER in arch/um/include/shared/timer-internal.h).
- * A timer for a time between two steps would come at the first of them, too early, and
- * be set again. So a packet leaves at the step before its time.
+ * The clock's step in User Mode Linux (TIMER_MULTIPLIER in arch/um/include/linux/time-internal.h).
+ * A timer for a time between two steps would come at the first of them, too early, and be
+ * set again. So a packet leaves at the step before its time.
  */
 #define CLOCK_STEP_NS	256
 

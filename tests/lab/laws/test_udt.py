@@ -94,9 +94,12 @@ def steps_around(row: Row, stack: str) -> set[float]:
 
 
 def packets_per_syn(row: Row) -> float:
-    """The sending rate that rate control allows."""
-    rate: float = SYN_S * 1e6 / row["snd_period_us"]
-    return rate
+    """The sending rate that rate control allows.
+
+    UDT 2 adds a SYN to its period where it stands still for one after a loss.
+    """
+    period_us: float = row["snd_period_us"]
+    return SYN_S * 1e6 / (period_us - SYN_S * 1e6 if period_us > SYN_S * 1e6 else period_us)
 
 
 def lossy_run(run_plan: RunPlan, stack: str) -> list[Row]:
