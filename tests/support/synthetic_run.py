@@ -67,7 +67,8 @@ def write_queue(
     lines = []
     for k in range(count + 1):
         root = {"kind": "bottleneck", "root": True, "backlog": 1514 * waiting * k,
-                "qlen": waiting * k, "drops": 5 + drops * k, "bytes": 7 + sent_bytes * k, "packets": 0}  # fmt: skip
+                "qlen": waiting * k, "drops": 5 + drops * k, "bytes": 7 + sent_bytes * k,
+                "packets": 0}  # fmt: skip
         lines.append(f"{k:.6f} {json.dumps([root])}\n")
     (raw / file).write_text("".join(lines))
 
