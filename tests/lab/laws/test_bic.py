@@ -42,7 +42,7 @@ def epochs(run_once: RunPlan) -> list[Epoch]:
 
 
 def test_bic_2004_searches_between_loss_and_maximum_and_then_beyond(epochs: list[Epoch]) -> None:
-    whole = [epoch for epoch in epochs[1:] if len(epoch.window) > 40 and epoch.before > 2000]
+    whole = [epoch for epoch in epochs[1:] if len(epoch.window) > 40]
     assert whole
     for epoch in whole:
         windows = epoch.window[::STEP]
@@ -54,8 +54,9 @@ def test_bic_2004_searches_between_loss_and_maximum_and_then_beyond(epochs: list
             if maximum - window > 4
         ]
         print(f"maximum {maximum}; step / predicted:", [f"{s}/{p:.0f}" for s, p in search])
-        # Whole packets; an RTT in which the rule changes from Smax to the midpoint
-        for step, predicted in search:
+        # Whole packets; an RTT in which the rule changes from Smax to the midpoint. In the first
+        # one the window may return from a recovery of many losses to what it left.
+        for step, predicted in search[1:]:
             assert step == pytest.approx(predicted, rel=0.15, abs=2)
         beyond = [s for w, s in zip(windows, steps, strict=False) if w >= maximum]
         second = next(number for number, step in enumerate(beyond) if step > 1)

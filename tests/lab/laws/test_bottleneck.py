@@ -139,7 +139,9 @@ def test_the_rate_is_exact_at_10_gbit(run_plan: RunPlan) -> None:
     )  # fmt: skip
     record = run_plan(request.plan())
     raw = gzip.decompress((record.directory / "raw" / "queue.txt.gz").read_bytes()).decode()
-    error_percent = rate_error_percent(tc.parse_samples(raw), record.plan.path.rate_bps)
+    # After slow start the queue never empties
+    settled = [sample for sample in tc.parse_samples(raw) if sample.t_s > 1]
+    error_percent = rate_error_percent(settled, record.plan.path.rate_bps)
     print(f"10 Gbit/s: rate error {error_percent:.5f} %")
     assert error_percent is not None
     assert error_percent < 0.003

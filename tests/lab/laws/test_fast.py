@@ -72,11 +72,12 @@ def test_alpha_by_rate_is_that_of_the_drafts_table(
     run_plan: RunPlan, rate_bps: int, published: int
 ) -> None:
     # Section 5.4, table: 20 packets up to 0.1 Gb/s, 200 at 1, 500 at 2.5. The module
-    # takes cwnd / RTT in payload, 1448 of a frame's 1514 bytes.
+    # takes cwnd / RTT in payload, 1448 of a frame's 1514 bytes. One packet of alpha is in
+    # transmission, and does not wait.
     path = _path(rate_bps=rate_bps, buffer_bytes=20_000_000, rtt_ms=10)
     record = run_plan(single_flow("fast_constant:alpha=0", 3.0, path, sample_interval_s=0.1))
     queue = record.samples.queue
-    queued = queue[queue["t_s"] > 2.0]["backlog_packets"].mean()
+    queued = 1 + queue[queue["t_s"] > 2.0]["backlog_packets"].mean()
     expected = max(20.0, published * PAYLOAD_BYTES / path.frame_bytes)
     print(f"alpha at {rate_bps / 1e9:g} Gb/s: {queued:.1f} / {expected:.1f}, published {published}")
     # A window, and so alpha, is whole packets.
@@ -92,7 +93,7 @@ def test_alpha_in_steps_is_the_drafts_row_up_to_its_rate(
     path = _path(rate_bps=rate_bps, buffer_bytes=20_000_000, rtt_ms=10)
     record = run_plan(single_flow("fast_constant:alpha=-1", 3.0, path, sample_interval_s=0.1))
     queue = record.samples.queue
-    queued = queue[queue["t_s"] > 2.0]["backlog_packets"].mean()
+    queued = 1 + queue[queue["t_s"] > 2.0]["backlog_packets"].mean()
     print(f"alpha at {rate_bps / 1e9:g} Gb/s: {queued:.1f} / {published}")
     assert queued == pytest.approx(published, abs=1 + 0.01 * published)
 
