@@ -13,7 +13,6 @@ from farpath.mechanisms.dropper.flow_drops import dropper_counts
 from farpath.metrics.link import link_summaries
 from farpath.metrics.run import per_second, summarise
 from farpath.planning.request import RunRequest
-from farpath.record.idle_path import ping_rtt_ms
 from farpath.record.record import Record
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
