@@ -90,7 +90,7 @@ def tables(
     With a companion experiment, they compare its measures with theory and published numbers;
     with an ablation, its mechanisms with each other and with published numbers.
     """
-    from farpath.base.files import write_text
+    from farpath.report.report import Report
     from farpath.report.table import FORMS, SUFFIXES, file_name
 
     if form not in (*FORMS, SUMMARY):
@@ -122,10 +122,10 @@ def tables(
     if out is None:
         print("\n".join(FORMS[form](table) for table in tables), end="")
         return
-    for table in tables:
-        file = out / file_name(table, SUFFIXES[form])
-        write_text(file, FORMS[form](table))
-        print(file)
+    files = {file_name(table, SUFFIXES[form]): FORMS[form](table) for table in tables}
+    Report(files).write(out)
+    for name in files:
+        print(out / name)
 
 
 def _tables(

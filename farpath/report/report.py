@@ -61,8 +61,8 @@ class Report:
     """
 
     files: Files
-    text: str
-    data: Any
+    text: str = ""
+    data: Any = None
     places: Mapping[str, FilePath | str] = field(default_factory=dict)
 
     def write(self, directory: FilePath) -> None:

@@ -9,16 +9,16 @@ from pathlib import Path as FilePath
 from farpath import __version__
 from farpath.analysis.record_set import RecordSet, load_record_set
 from farpath.base.errors import BadInputError
-from farpath.base.files import apply_umask, replace_directory, user_errors
+from farpath.base.files import apply_umask, replace_directory, user_errors, write_text
 from farpath.base.locks import fresh_partial
 from farpath.base.project import SITE_MARK
 from farpath.record.record import load_record
 from farpath.report.html.render import asset_text, plotly_js
 from farpath.report.html.run_page import render_page
-from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, RUNS_DIR, TABLES_DIR
+from farpath.report.report import Report, table_files
+from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, RUNS_DIR
 from farpath.report.site.thumbnail import Area, areas
 from farpath.report.site.view import View, view_for
-from farpath.report.table import FORMS, SUFFIXES, Table, file_name
 
 INDEX = "index.html"
 #: Called after each step with the kind of step, the count of finished steps and their total.
@@ -83,26 +83,23 @@ def _check_free(out: FilePath) -> None:
 def _fill(
     site_dir: FilePath, records: RecordSet, view: View, on_progress: ProgressCallback
 ) -> None:
-    for folder in (RUNS_DIR, ASSETS_DIR, FIGURES_DIR, TABLES_DIR):
-        (site_dir / folder).mkdir()
-    _write_assets(site_dir / ASSETS_DIR)
-    thumbnails = _write_runs(site_dir / RUNS_DIR, records, view, on_progress)
+    (site_dir / FIGURES_DIR).mkdir()
+    thumbnails = _write_runs(site_dir, records, view, on_progress)
     figure_files = view.write_site_figures(site_dir / FIGURES_DIR)
     for count, _ in enumerate(figure_files, 1):
         on_progress("figures", count, 0)
-    _write_tables(site_dir / TABLES_DIR, view.site_tables())
-    (site_dir / INDEX).write_text(view.index(thumbnails), encoding="utf-8")
-    (site_dir / SITE_MARK).write_text(f"{__version__}\n", encoding="utf-8")
-
-
-def _write_assets(folder: FilePath) -> None:
-    for name in ("style.css", "page.js"):
-        (folder / name).write_text(asset_text(name), encoding="utf-8")
-    (folder / "plotly.min.js").write_text(plotly_js(), encoding="utf-8")
+    files = {
+        **table_files(view.site_tables()),
+        **{f"{ASSETS_DIR}/{name}": asset_text(name) for name in ("style.css", "page.js")},
+        f"{ASSETS_DIR}/plotly.min.js": plotly_js(),
+        INDEX: view.index(thumbnails),
+        SITE_MARK: f"{__version__}\n",
+    }
+    Report(files).write(site_dir)
 
 
 def _write_runs(
-    folder: FilePath, records: RecordSet, view: View, on_progress: ProgressCallback
+    site_dir: FilePath, records: RecordSet, view: View, on_progress: ProgressCallback
 ) -> dict[str, tuple[Area, ...]]:
     """Write every run's page, one record at a time; return the thumbnails."""
     thumbnails = {}
@@ -110,13 +107,7 @@ def _write_runs(
         run = member.run
         record = load_record(records.directory / run.record)
         page = render_page(record, view.links(run), f"../{ASSETS_DIR}")
-        (folder / view.names[run.record]).write_text(page, encoding="utf-8")
+        write_text(site_dir / RUNS_DIR / view.names[run.record], page)
         thumbnails[run.record] = areas(record.samples, record.plan)
         on_progress("pages", count, len(records.members))
     return thumbnails
-
-
-def _write_tables(folder: FilePath, tables: tuple[Table, ...]) -> None:
-    for table in tables:
-        for form, write in FORMS.items():
-            (folder / file_name(table, SUFFIXES[form])).write_text(write(table), encoding="utf-8")
