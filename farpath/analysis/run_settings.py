@@ -15,7 +15,6 @@ from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.path_options import CUSTOM, choice_text
 from farpath.planning.schedules import schedule_option
 from farpath.platforms import platform_of
-from farpath.spec.aqm import DROP_TAIL
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import SEVEN_REGIONS, TOGETHER
@@ -66,7 +65,7 @@ def further_settings(records: RecordSet) -> Mapping[str, str]:
         member.run.record: ", ".join(
             [
                 *_unusual(member.plan),
-                *_drop_tail(member.plan, records),
+                *_plain(member.plan, records),
                 *_values(member, sysctls),
                 *(text_of(member.run) for text_of in provenance_parts),
             ]
@@ -176,10 +175,13 @@ def _percent(rate_bps: float, path: Path) -> str:
     return f"{100 * rate_bps / path.rate_bps:.3g} %"
 
 
-def _drop_tail(plan: Plan, records: RecordSet) -> Iterator[str]:
-    """Yield the queue of a run that drops at its tail, where another run of the set has another."""
-    if not plan.path.queue and any(member.plan.path.queue for member in records.members):
-        yield f"queue {DROP_TAIL}"
+def _plain(plan: Plan, records: RecordSet) -> Iterator[str]:
+    """Yield the words of mechanisms that a run lacks and another run of the set has."""
+    for mechanism in mechanisms():
+        if not mechanism.plain_words or any(mechanism.path_words(plan.path)):
+            continue
+        if any(any(mechanism.path_words(member.plan.path)) for member in records.members):
+            yield mechanism.plain_words
 
 
 def _differing_sysctls(records: RecordSet) -> tuple[str, ...]:

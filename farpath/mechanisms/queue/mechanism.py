@@ -164,5 +164,6 @@ MECHANISM = Mechanism(
     texts=lambda plan: {"queue": str(plan.path.queue or DROP_TAIL)},
     check=check_queue,
     path_words=lambda path: [f"queue {path.queue}"] if path.queue else [],
+    plain_words=f"queue {DROP_TAIL}",
     facts=lambda plan: [Fact("queue", str(plan.path.queue), "queue")] if plan.path.queue else [],
 )
