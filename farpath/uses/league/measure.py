@@ -20,27 +20,36 @@ from farpath.uses.league.question import STACK, League
 
 
 @dataclass(frozen=True)
-class Encounter:
-    """The result of one stack beside another in one run.
+class Side:
+    """What one of the two flows of a run had.
 
-    ``conditions``: the values of further options, as typed. ``stack``, ``other``: as typed, equal
-    for a stack beside itself. ``share``: its throughput over half of both flows', so that 1 is a
-    fair half. ``throughput_bps``, ``retransmits``, ``completion_s``: its own.
-    ``utilisation``: of both, the part of the bottleneck's rate that they received as data.
-    ``delay_ms``: the 95th percentile of ping's RTTs above the base RTT, which both caused. Values
-    that are not known are None. ``one_draw``: whether nothing in the run is random.
+    ``share``: its throughput over half of both flows', so that 1 is a fair half.
+    ``throughput_bps``, ``retransmits``, ``completion_s``: its own. ``utilisation``: of both, the
+    part of the bottleneck's rate that they received as data. ``delay_ms``: the 95th percentile of
+    ping's RTTs above the base RTT, which both caused. Values that are not known are None.
     """
 
-    conditions: Mapping[str, str]
-    stack: str
-    other: str
-    seed: int
     share: float
     throughput_bps: float
     retransmits: int | None
     completion_s: float | None
     utilisation: float
     delay_ms: float | None
+
+
+@dataclass(frozen=True)
+class Encounter(Side):
+    """The result of one stack beside another in one run.
+
+    ``conditions``: the values of further options, as typed. ``stack``, ``other``: as typed, equal
+    for a stack beside itself. ``record``: the name of the run's record. ``one_draw``: whether
+    nothing in the run is random.
+    """
+
+    conditions: Mapping[str, str]
+    stack: str
+    other: str
+    seed: int
     record: str
     one_draw: bool = False
 
@@ -66,18 +75,6 @@ class Standing:
     def least(self) -> float:
         """The least share of any flow in its encounters, which decides the order."""
         return min(self.won_least[0], self.left_least[0], self.own_least)
-
-
-@dataclass(frozen=True)
-class Side:
-    """What one of the two flows of a run had; fields as those of ``Encounter``."""
-
-    share: float
-    throughput_bps: float
-    retransmits: int | None
-    completion_s: float | None
-    utilisation: float
-    delay_ms: float | None
 
 
 def sides_of(record: Record) -> tuple[Side, ...]:

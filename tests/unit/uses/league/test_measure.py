@@ -24,7 +24,7 @@ SHARES = {
 def meeting(stack: str, other: str, share: float, seed: int = 1) -> list[Encounter]:
     """Both sides of a run in which ``stack`` had a share."""
     return [
-        Encounter({}, name, beside, seed, part, part * 5e6, 3, None, 0.9, 4.0, "record")
+        Encounter(part, part * 5e6, 3, None, 0.9, 4.0, {}, name, beside, seed, "record")
         for name, beside, part in ((stack, other, share), (other, stack, 2 - share))
     ]
 
