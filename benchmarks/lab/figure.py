@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,6 +117,31 @@ def ratio(value: float | None, other: float | None) -> float | None:
     (2.0, None, None)
     """
     return value / other if value is not None and other else None
+
+
+def peer_figures(
+    peer: str,
+    titles: tuple[str, str],
+    lab: float | None,
+    measure: Callable[[], tuple[float, str]],
+    compared: str,
+    goal: Goal | None = None,
+) -> dict[str, Figure]:
+    """Return packets per CPU second of a peer of the lab, and the lab's rate by it.
+
+    ``titles``: of both. ``lab``: its packets per second, None if unknown. ``measure``: returns the
+    peer's with how they were measured, or raises UnavailableError, which both figures then tell.
+    ``compared``: how the lab's were.
+    """
+    value = None
+    try:
+        value, how = measure()
+    except UnavailableError as error:
+        how = compared = f"not measured: {error}"
+    return {
+        f"{peer}_packets_per_cpu_s": Figure(titles[0], value, "packets/s", goal=None, how=how),
+        f"lab_over_{peer}": Figure(titles[1], ratio(lab, value), "times", goal, compared),
+    }
 
 
 def longest_backlog(samples: Sequence[QueueSample]) -> Sequence[QueueSample]:

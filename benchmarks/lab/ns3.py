@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path as FilePath
 
-from benchmarks.lab.figure import Figure, Goal, UnavailableError, ratio, segments
+from benchmarks.lab.figure import Figure, Goal, UnavailableError, peer_figures, segments
 from benchmarks.lab.lab_runs import lossless_path
 
 SOURCE = FilePath(__file__).with_name("ns3_path.cc")
@@ -110,29 +110,21 @@ def _packets_per_cpu_s(program: FilePath, quick: bool) -> float:
 
 def ns3_figures(lab_packets_per_s: float | None, quick: bool) -> dict[str, Figure]:
     """Measure ns-3 on the lab's lossless path, and compare the lab with it."""
-    value = None
-    try:
+
+    def measure() -> tuple[float, str]:
         version = _version()
-        value = _packets_per_cpu_s(_build(version), quick)
-        how = (
+        return _packets_per_cpu_s(_build(version), quick), (
             f"ns-3 {version}, TcpHtcp, same rate, RTT, windows and buffer, but no switches: "
             f"segments delivered per CPU second once the window is open ({WARMUP_SIM_S:g} "
             "simulated s)"
         )
-    except UnavailableError as error:
-        how = f"not measured: {error}"
-    return {
-        "ns3_packets_per_cpu_s": Figure(
-            "the same path in ns-3", value, "packets/s", goal=None, how=how
-        ),
-        "lab_over_ns3": Figure(
-            "lab against ns-3",
-            ratio(lab_packets_per_s, value),
-            "times",
-            Goal(RATIO_GOAL, False),
-            how
-            if value is None
-            else "data packets in a real second: the lab's, a guest for each "
-            "site, by those of ns-3, which runs on one core",
-        ),
-    }
+
+    return peer_figures(
+        "ns3",
+        ("the same path in ns-3", "lab against ns-3"),
+        lab_packets_per_s,
+        measure,
+        "data packets in a real second: the lab's, a guest for each site, by those of ns-3, which "
+        "runs on one core",
+        Goal(RATIO_GOAL, False),
+    )

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from benchmarks.lab.figure import Figure, UnavailableError, ratio
+from benchmarks.lab.figure import Figure, UnavailableError, peer_figures
 from benchmarks.lab.proc import Thread, core_worked_s, foreign_s, thread_of
 from farpath.lab.machine import reserved_cores
 
@@ -196,27 +196,19 @@ def _check() -> None:
 
 def veth_figures(lab_packets_per_cpu_s: float | None, quick: bool) -> dict[str, Figure]:
     """Measure this machine's own kernel between two namespaces, and compare the lab with it."""
-    value = None
-    try:
+
+    def measure() -> tuple[float, str]:
         _check()
         value, cpu_time = _packets_per_cpu_s(QUICK_SECONDS if quick else FULL_SECONDS)
-        how = (
+        return value, (
             "iperf3 over veth, no delay, switches or rate, offloads off, both ends on one core: "
             f"packets by the port's counter over CPU time ({cpu_time})"
         )
-    except UnavailableError as error:
-        how = f"not measured: {error}"
-    return {
-        "veth_packets_per_cpu_s": Figure(
-            "bare veth on this kernel", value, "packets/s", goal=None, how=how
-        ),
-        "lab_over_veth": Figure(
-            "lab against bare veth",
-            ratio(lab_packets_per_cpu_s, value),
-            "times",
-            goal=None,
-            how="data packets per CPU second of the lab by those of bare veth"
-            if value is not None
-            else how,
-        ),
-    }
+
+    return peer_figures(
+        "veth",
+        ("bare veth on this kernel", "lab against bare veth"),
+        lab_packets_per_cpu_s,
+        measure,
+        "data packets per CPU second of the lab by those of bare veth",
+    )
