@@ -15,6 +15,7 @@ import typer
 
 from farpath.base.errors import BadInputError
 from farpath.cli.logs import print_warnings
+from farpath.cli.shared_options import AsJson
 from farpath.planning.experiment import PAPER
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ ViewOf = Annotated[
     str | None,
     typer.Option(help="Show records as study or as runs (default: decided by the records)."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def add_to(app: typer.Typer) -> None:

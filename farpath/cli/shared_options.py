@@ -16,3 +16,4 @@ LogDir = Annotated[FilePath, typer.Option(help="Directory of the guest's console
 Cores = Annotated[
     int | None, typer.Option(min=1, help="How many runs at once (default: one on each core).")
 ]
+Jobs = Annotated[int | None, typer.Option(help="Number of runs at once (default: all cores).")]

@@ -140,16 +140,11 @@ class _Readback(_Part):
     link_changes: list[_LinkChange] = []
 
 
-class _Trace(_Part):
+class _Table(_Part):
     fingerprint: _Hash
 
 
-class _Queues(_Part):
-    fingerprint: _Hash
-
-
-class _ShortFlows(_Part):
-    fingerprint: _Hash
+class _ShortFlows(_Table):
     congestion: list[str] = []
 
 
@@ -166,9 +161,9 @@ class _Description(_Part):
     readback: _Readback
     warnings: list[str]
     fingerprint: _Hash
-    trace: _Trace | None = None
+    trace: _Table | None = None
     short_flows: _ShortFlows | None = None
-    queues: _Queues | None = None
+    queues: _Table | None = None
     captures: dict[str, _Capture] = {}
     request: dict[str, str] | None = None
 
@@ -201,14 +196,7 @@ def _plan_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        StopIteration,
-        TypeError,
-        ValueError,
-    ) as error:
+    except _MEANINGLESS as error:
         what = f"{type(error).__name__}: {error}"
         raise BadInputError(
             problem=f"plan has a part that is missing or means nothing ({what})"

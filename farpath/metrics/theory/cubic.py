@@ -8,8 +8,6 @@ import math
 C, BETA = 0.4, 0.7
 #: RFC 9438, 4.7: the fraction of a smaller window that W_max is set to, (1 + beta) / 2.
 FAST_CONVERGENCE = (1 + BETA) / 2
-#: RFC 9438, 4.3: packets per RTT in the Reno-friendly region, 3 (1 - beta) / (1 + beta).
-RENO_FRIENDLY_GAIN = 3 * (1 - BETA) / (1 + BETA)
 
 
 def k_s(w_max_packets: float, epoch_packets: float) -> float:

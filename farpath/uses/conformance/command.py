@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.base.errors import BadInputError
-from farpath.cli.shared_options import AsJson, ReportsDir
+from farpath.cli.shared_options import AsJson, Jobs, ReportsDir
 
 if TYPE_CHECKING:
     from farpath.report.report import Report
@@ -37,9 +37,7 @@ def conformance(
         str | None,
         typer.Option(help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Number of runs at once (default: all cores).")
-    ] = None,
+    jobs: Jobs = None,
     out: ReportsDir = RESULTS,
     list_scenarios: Annotated[
         bool, typer.Option("--list", help="List the scenarios and statements; run none.")
