@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from farpath.analysis.paper_stacks import (
-    cpu_measurement_note,
     cpu_runs_of,
     intended_differences,
     paper_names,
@@ -24,7 +23,7 @@ from farpath.analysis.published import (
     all_published,
     published_paths,
 )
-from farpath.analysis.results import ResultSet, RunSummary, mixed
+from farpath.analysis.results import ResultSet, RunSummary, cpu_measurement_note, mixed
 from farpath.base.column import NOTHING, Value, number
 from farpath.metrics.column import RUN
 from farpath.metrics.estimate import Estimate, estimate, estimate_over_seeds

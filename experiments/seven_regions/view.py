@@ -20,21 +20,9 @@ from farpath.report.site.provenance import provenance_groups
 from farpath.report.site.thumbnail import HEIGHT, WIDTH, Area
 from farpath.report.table import SUFFIXES, Table, file_name
 
-from .agreement import all_tables, parse_paper_stacks
+from .agreement import all_tables
 from .matrix import column_heads, links_of, matrix
 from .paper_figures import captions, missing_figures, write_figures
-
-
-def view_of(records: RecordSet, held_out: Collection[str] = ()) -> StudyView:
-    """Return the view of records; ``held_out``: stacks that no path was fitted to, as typed."""
-    return StudyView(records, parse_paper_stacks(held_out))
-
-
-def tables_of(
-    campaign: ResultSet, path: str | None = None, held_out: Collection[str] = ()
-) -> tuple[Table, ...]:
-    """Return the tables of results without their records; ``held_out`` as of ``view_of``."""
-    return all_tables(campaign, path, parse_paper_stacks(held_out))
 
 
 @dataclass(frozen=True)
@@ -50,7 +38,7 @@ class StudyView:
     @cached_property
     def campaign(self) -> ResultSet:
         """The runs; BadInputError if two have the same path, stack and seed."""
-        return self.records.study
+        return self.records.results
 
     @cached_property
     def names(self) -> Mapping[str, str]:

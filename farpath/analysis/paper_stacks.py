@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from farpath.analysis.published import all_published
 from farpath.analysis.results import ResultSet, RunSummary
@@ -69,25 +69,3 @@ def intended_differences(runs: Iterable[RunSummary]) -> tuple[str, ...]:
     if {run.summary.era for run in all_runs} - {PAPER_ERA}:
         sentences.append("Published with the stacks and hosts of 2004, measured with today's.")
     return tuple(sentences)
-
-
-def cpu_measurement_note(runs: Sequence[RunSummary]) -> str:
-    """Say where runs counted CPU and over which path, in two sentences; empty without runs."""
-    if not runs:
-        return ""
-    paths = _joined(
-        f"{run.path} of {run.summary.rate_bps / 1e6:g} Mbit/s with regions of "
-        f"{run.summary.region_s:g} s"
-        for run in runs
-    )
-    machine_text = f" on {machines}" if (machines := _joined(run.processor for run in runs)) else ""
-    cycle = "instruction" if all(run.cycles for run in runs) else "cycle by /proc/cpuinfo's MHz"
-    count = f"{len(runs)} run{'s' if len(runs) > 1 else ''}"
-    return (
-        f"CPU: {count} of the host lab{machine_text}, path {paths}; all sending programs "
-        f"together, CPU % of one core at that rate. A hertz there is one {cycle} a second."
-    )
-
-
-def _joined(texts: Iterable[str]) -> str:
-    return " and ".join(sorted(set(texts)))

@@ -1,8 +1,8 @@
-"""The records of one directory, as the 2005 study or as plain runs.
+"""The records of one directory, as a study's or as plain runs.
 
-``default_view`` alone decides which. Records of the study are shown as in the paper: stacks against
-paths, with the published numbers. All others are shown as runs, each with its settings, and as
-means over seeds where only the seed differs.
+``default_view`` alone decides which. Records of a study are shown as in its documents, with the
+published numbers. All others are shown as runs, each with its settings, and as means over seeds
+where only the seed differs.
 """
 
 from __future__ import annotations
@@ -13,45 +13,33 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from farpath.analysis.paper_stacks import PAPER_ERA
-from farpath.analysis.published import published_paths
 from farpath.analysis.results import ResultSet, RunSummary, load_runs, result_set_of
+from farpath.analysis.studies import Study, studies, study_of, titles
 from farpath.base.column import Value
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import values_of
 from farpath.metrics.estimate import Estimate, are_alike, estimate_over_seeds
-from farpath.programs.catalog import catalogue
 from farpath.record.identity import plan_identity
 from farpath.record.record import Record, load_record
 from farpath.spec.labels import stacks_label
-from farpath.spec.schedule import SEVEN_REGIONS
 
 if TYPE_CHECKING:
     from farpath.metrics.run import Summary
     from farpath.spec.plan import Plan
 
-#: How records are shown: as the 2005 study's tables and claims, or as a table of runs.
-STUDY, RUNS = "study", "runs"
-VIEWS = (STUDY, RUNS)
+#: The view of records as a table of runs. Each study has a view of its own.
+RUNS = "runs"
 
 
-def is_study_run(plan: Plan) -> bool:
-    """Whether a run belongs to the 2005 study by its test, hosts, stack and path."""
-    entry = catalogue().get(stacks_label(plan.schedule))
-    return (
-        plan.schedule.name == SEVEN_REGIONS
-        and plan.era.name == PAPER_ERA
-        and plan.path.name in published_paths()
-        and entry is not None
-        and bool(entry.published)
-    )
+def views() -> tuple[str, ...]:
+    """Return all views: those of the studies, and that of plain runs."""
+    return (*(study.VIEW for study in studies()), RUNS)
 
 
 def default_view(plans: Sequence[Plan]) -> str:
-    """Return STUDY if each run is one of the study and none occurs twice, else RUNS."""
-    keys = {(plan.path.name, stacks_label(plan.schedule), plan.seed) for plan in plans}
-    is_study = all(is_study_run(plan) for plan in plans) and len(keys) == len(plans)
-    return STUDY if plans and is_study else RUNS
+    """Return a study's view if each run is one of the study and none occurs twice, else RUNS."""
+    study = study_of(plans)
+    return RUNS if study is None else study.VIEW
 
 
 @dataclass(frozen=True)
@@ -124,8 +112,13 @@ class RecordSet:
     problems: tuple[str, ...] = ()
 
     @property
-    def study(self) -> ResultSet:
-        """The runs as those of the study; BadInputError if two have one path, stack and seed."""
+    def study(self) -> Study | None:
+        """The study as whose records they are shown; None for plain runs."""
+        return next((study for study in studies() if self.view == study.VIEW), None)
+
+    @property
+    def results(self) -> ResultSet:
+        """The runs as results; BadInputError if two have one path, stack and seed."""
         return result_set_of([member.run for member in self.members], self.cpu_runs)
 
     @property
@@ -165,9 +158,9 @@ def make_record_set(
     cpu_runs: tuple[RunSummary, ...] = (),
 ) -> RecordSet:
     """Return a set of runs, shown as ``view`` or, without one, by ``default_view``."""
-    if view is not None and view not in VIEWS:
+    if view is not None and view not in views():
         raise BadInputError(
-            option="view", given=view, remedy=f"it must be one of {', '.join(VIEWS)}"
+            option="view", given=view, remedy=f"it must be one of {', '.join(views())}"
         )
     ordered = tuple(sorted(members, key=lambda member: member.order))
     chosen_view = view or default_view([member.plan for member in ordered])
@@ -180,17 +173,17 @@ def load_record_set(
     """Load all records in a directory and check their fingerprints.
 
     Raises BadInputError for a directory without records, for an unknown view, and for records with
-    CPU counted that accompany others than the study's.
+    CPU counted that accompany others than a study's.
     """
     runs, problems = load_runs(directory)
     members = [member_of(load_record(directory / run.record, verify=False), run) for run in runs]
     cpu_runs, cpu_problems = load_runs(cpu_directory) if cpu_directory else ((), ())
     loaded = make_record_set(directory, members, view, (*problems, *cpu_problems), cpu_runs)
-    if cpu_directory and loaded.view != STUDY:
+    if cpu_directory and loaded.study is None:
         raise BadInputError(
             option="cpu_records",
             given=str(cpu_directory),
-            problem=f"it goes with records of the 2005 study, and those in {directory} are not",
+            problem=f"it goes with records of {titles()}, and those in {directory} are not",
             remedy="leave it out",
         )
     return loaded

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -149,8 +149,8 @@ def _sorted(runs: Iterable[RunSummary]) -> tuple[RunSummary, ...]:
         if key in by_key:
             raise BadInputError(
                 problem=f"{by_key[key].record} and {run.record} are both {run.stack} on path "
-                f"{run.path} with seed {run.seed}{_difference(by_key[key], run)}: the "
-                "2005 study has one record of each",
+                f"{run.path} with seed {run.seed}{_difference(by_key[key], run)}: "
+                "results have one record of each",
                 remedy="move one of them elsewhere; 'farpath tables' and 'site' show both",
             )
         by_key[key] = run
@@ -237,6 +237,28 @@ def mixed(campaign: ResultSet) -> tuple[str, ...]:
         counted = [run for stack in campaign.stacks for run in campaign.cpu_of(path, stack)]
         sentences += _mixed(f"CPU records for path {path}", counted, _SAME_IN_CPU)
     return tuple(sentences)
+
+
+def cpu_measurement_note(runs: Sequence[RunSummary]) -> str:
+    """Say where runs counted CPU and over which path, in two sentences; empty without runs."""
+    if not runs:
+        return ""
+    paths = _joined(
+        f"{run.path} of {run.summary.rate_bps / 1e6:g} Mbit/s with regions of "
+        f"{run.summary.region_s:g} s"
+        for run in runs
+    )
+    machine_text = f" on {machines}" if (machines := _joined(run.processor for run in runs)) else ""
+    cycle = "instruction" if all(run.cycles for run in runs) else "cycle by /proc/cpuinfo's MHz"
+    count = f"{len(runs)} run{'s' if len(runs) > 1 else ''}"
+    return (
+        f"CPU: {count} of the host lab{machine_text}, path {paths}; all sending programs "
+        f"together, CPU % of one core at that rate. A hertz there is one {cycle} a second."
+    )
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return " and ".join(sorted(set(texts)))
 
 
 def _mixed(

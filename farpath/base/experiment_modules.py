@@ -12,9 +12,9 @@ from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS, experiment_folder
 
 #: The modules that a folder may have: ``measures`` of runs and rules of claims; ``figures``; and
-#: results, if those are the summaries of all runs in one file in place of measures; and a view of
-#: records, if tables, figures and sites show them in another form than plain runs.
-ANALYSIS, FIGURE, RESULTS, VIEW = "analysis", "figure", "results", "view"
+#: results, if those are the summaries of all runs in one file in place of measures; and a study, if
+#: documents print results of single runs, beside which tables, figures and sites show them.
+ANALYSIS, FIGURE, RESULTS, STUDY = "analysis", "figure", "results", "study"
 
 
 def experiment_module(
@@ -42,6 +42,12 @@ def experiment_module(
             problem=f"cannot be imported ({type(error).__name__}: {error})",
             remedy="mend it or take it away",
         ) from error
+
+
+def experiments_with(part: str, experiments: FilePath = EXPERIMENTS) -> tuple[str, ...]:
+    """Return the names of the folders that have a module, with hyphens, in their order."""
+    files = experiments.glob(f"*/{part}.py")
+    return tuple(sorted(file.parent.name.replace("_", "-") for file in files))
 
 
 def _package_name(folder: FilePath) -> str:

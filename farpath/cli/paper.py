@@ -139,7 +139,7 @@ def _tables(
     from farpath.analysis.record_set import load_record_set
     from farpath.base.project import PROJECT
     from farpath.planning.experiment import load_experiment
-    from farpath.report.site.view import study_module, view_for
+    from farpath.report.site.view import study_named, view_for
 
     stacks = tuple(text for text in (held_out or "").split(",") if text)
     if records is not None and not records.is_file():
@@ -155,8 +155,7 @@ def _tables(
     campaign = _campaign(records, cpu_records)
     if held_out is None and records is None:
         stacks = load_experiment(PAPER, PROJECT / "experiments").held_out
-    tables: Sequence[Table] = study_module().tables_of(campaign, path, stacks)
-    return tables
+    return study_named(PAPER).tables_of(campaign, path, stacks)
 
 
 def print_left_out(problems: Iterable[str]) -> None:
@@ -204,15 +203,15 @@ def claims(
     """List the claims of the 2005 study's documents: whether each holds, and its numbers."""
     from farpath.analysis.claims import judge_all
     from farpath.analysis.measures import read_measures
-    from farpath.analysis.paper_stacks import labels_by_paper_name
+    from farpath.analysis.studies import studies_in, titles
     from farpath.report.records import claims_data, claims_text
 
     campaign = _campaign(records, cpu_records)
-    if measures is None and not labels_by_paper_name(campaign):
+    if measures is None and not studies_in(campaign):
         raise BadInputError(
             option="records",
             given=str(records),
-            problem="it has no run of the 2005 study's test and stacks, which the claims are about",
+            problem=f"it has no run of {titles()}'s test and stacks, which the claims are about",
             remedy="give records of 'make paper', or none for those that the project ships; "
             "'farpath tables' shows any records",
         )

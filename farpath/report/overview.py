@@ -1,15 +1,15 @@
 """The tables of any run: the whole run, each flow, and each region.
 
-A run for which the paper has rows also gets the paper's tables 1 and 2.
+A run for which a study has published numbers also gets the study's tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
-from farpath.analysis.published import published_for
+from farpath.analysis.studies import studies
 from farpath.base.column import NOTHING, number
 from farpath.base.sizes import size_text
 from farpath.mechanisms.disk.mechanism import disk_counts
@@ -20,7 +20,7 @@ from farpath.metrics.link import busiest, has_several_queues, link_summaries, su
 from farpath.metrics.ping import ping_figures
 from farpath.metrics.short_flow import short_flows_of
 from farpath.report.table import Table
-from farpath.report.tables.regions import cpu_note, run_table_1, run_table_2
+from farpath.report.tables.regions import cpu_note
 
 if TYPE_CHECKING:
     from farpath.metrics.run import Summary
@@ -80,6 +80,13 @@ _DISKS_NOTE = (
 )
 
 
+class _StudyOfRuns(Protocol):
+    """The function in a study.py that shows one of its runs."""
+
+    def run_tables(self, record: Record) -> tuple[Table, ...]:
+        """Return the study's own tables of a run; none if it prints nothing of such a run."""
+
+
 def share_text(share: float | None) -> str:
     """Format a share in per cent."""
     return NOTHING if share is None else f"{100 * share:.1f} %"
@@ -101,12 +108,10 @@ def results(record: Record) -> tuple[Table, ...]:
 
 
 def overview(record: Record) -> tuple[Table, ...]:
-    """Return all tables of a run: its own, and those of the paper if they have rows for it."""
-    tables = results(record)
-    if published := published_for(record.plan):
-        summary = summarise_record(record)
-        return (*tables, run_table_1(summary, published), run_table_2(summary, published))
-    return tables
+    """Return all tables of a run: its own, and those of each study that has some for it."""
+    all_studies = cast("tuple[_StudyOfRuns, ...]", studies())
+    of_studies = (table for study in all_studies for table in study.run_tables(record))
+    return (*results(record), *of_studies)
 
 
 def whole_run_table(summary: Summary, record: Record) -> Table:

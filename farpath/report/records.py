@@ -11,9 +11,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.analysis.claims import ClaimVerdict, as_text, count_states, judge_all
-from farpath.analysis.paper_stacks import cpu_measurement_note, intended_differences
 from farpath.analysis.record_set import load_record_set
-from farpath.analysis.results import ResultSet, load_results, mixed
+from farpath.analysis.results import ResultSet, cpu_measurement_note, load_results, mixed
+from farpath.analysis.studies import studies_in
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.base.project import REPORT_MARK, SITE_MARK
@@ -30,7 +30,7 @@ GATHERED_PARTS = ("records", "cpu-records")
 
 def claims_text(campaign: ResultSet, verdicts: tuple[ClaimVerdict, ...]) -> str:
     """Return the verdicts on the claims after notes on the runs that they are about."""
-    notes = (*intended_differences(campaign.runs), cpu_measurement_note(campaign.cpu_runs))
+    notes = (*_differences(campaign), cpu_measurement_note(campaign.cpu_runs))
     return "\n".join([*filter(None, notes), as_text(verdicts)]) + "\n"
 
 
@@ -39,10 +39,16 @@ def claims_data(campaign: ResultSet, verdicts: tuple[ClaimVerdict, ...]) -> dict
     return {
         "counts": count_states(verdicts),
         "mixed": list(mixed(campaign)),
-        "differences": list(intended_differences(campaign.runs)),
+        "differences": _differences(campaign),
         "cpu": cpu_measurement_note(campaign.cpu_runs),
         "claims": [verdict.as_dict() for verdict in verdicts],
     }
+
+
+def _differences(campaign: ResultSet) -> list[str]:
+    """Return a sentence for each intended difference between runs and those of their studies."""
+    of_studies = (study.differences(campaign.runs) for study in studies_in(campaign))
+    return [sentence for sentences in of_studies for sentence in sentences]
 
 
 def check_report(report: FilePath) -> None:
@@ -84,7 +90,7 @@ def write_records_report(job: CampaignJob, report: FilePath) -> None:
 
 
 def _gathered_cpu(job: CampaignJob, folder: FilePath) -> FilePath | None:
-    """Link the records in which CPU is counted, if the study has any."""
+    """Link the records in which CPU is counted, if the experiment has any."""
     if not job.is_study or CPU not in job.experiment.sets:
         return None
     states = dataclasses.replace(job, which=CPU).states()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from farpath.analysis.record_set import STUDY, default_view
+from farpath.analysis.studies import study_of
 from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError, on_one_line
 from farpath.base.files import make_directory, user_errors
 from farpath.base.locks import exclusive_lock, remove_stale_locks, remove_stale_partials
@@ -90,8 +90,8 @@ class CampaignJob:
 
     @property
     def is_study(self) -> bool:
-        """Whether these are runs of the 2005 study, so that the report follows the paper."""
-        return default_view([run.plan for run in self.runs]) == STUDY
+        """Whether these are runs of a study, so that the report follows its documents."""
+        return study_of([run.plan for run in self.runs]) is not None
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path as FilePath
 
 from farpath import __version__
-from farpath.analysis.record_set import RecordSet, is_study_run
+from farpath.analysis.record_set import RecordSet
 from farpath.analysis.results import RunSummary
 from farpath.analysis.run_settings import further_settings
+from farpath.analysis.studies import Study, studies
 from farpath.report.figures.runs import CAPTION, OVERVIEW, write_figures, write_overview
 from farpath.report.figures.stack_colours import look_of
 from farpath.report.html.render import render
@@ -46,15 +47,18 @@ class RunsView:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """A sentence if some of the runs could be shown as the study."""
+        """A sentence for each study as whose some of the runs could be shown."""
+        return tuple(filter(None, map(self._of_study, studies())))
+
+    def _of_study(self, study: Study) -> str:
         members = self.records.members
-        of_study = sum(is_study_run(member.plan) for member in members)
-        if not of_study:
-            return ()
-        counted = f"{of_study} of {len(members)} runs are of the 2005 study"
-        if of_study == len(members):
-            return (f"{counted}, some of them twice: with each once it is shown as the study",)
-        return (f"{counted}: --view=study shows it as the study, with the published numbers",)
+        count = sum(study.is_run(member.plan) for member in members)
+        counted = f"{count} of {len(members)} runs are of {study.TITLE}"
+        if not count:
+            return ""
+        if count == len(members):
+            return f"{counted}, some of them twice: with each once it is shown as the study"
+        return f"{counted}: --view={study.VIEW} shows it as the study, with the published numbers"
 
     @property
     def missing(self) -> tuple[str, ...]:

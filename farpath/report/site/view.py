@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path as FilePath
-from types import ModuleType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
-from farpath.analysis.record_set import STUDY, RecordSet
+from farpath.analysis.record_set import RecordSet
+from farpath.analysis.studies import titles
 from farpath.base.errors import BadInputError
-from farpath.base.experiment_modules import VIEW, experiment_module
+from farpath.base.experiment_modules import STUDY, experiment_module, experiments_with
 from farpath.base.project import EXPERIMENTS
-from farpath.planning.experiment import experiment_names
 
 if TYPE_CHECKING:
-    from farpath.analysis.results import RunSummary
+    from farpath.analysis.results import ResultSet, RunSummary
     from farpath.report.html.run_page import NavLinks
     from farpath.report.site.thumbnail import Area
     from farpath.report.table import Table
@@ -54,33 +53,47 @@ class View(Protocol):
         """Return the index of a site as HTML."""
 
 
-def study_module(experiments: FilePath = EXPERIMENTS) -> ModuleType:
-    """Return the view.py of the first experiment that has one.
+class StudyOfRecords(Protocol):
+    """The functions in a study.py that show its records; ``held_out``: stacks as typed."""
 
-    ``view_of(records, held_out)`` is the view of a set of its records, ``tables_of(results, path,
-    held_out)`` the tables of results alone.
-    """
-    modules = (experiment_module(name, VIEW, experiments) for name in experiment_names(experiments))
-    return next(module for module in modules if module is not None)
+    def view_of(self, records: RecordSet, held_out: Collection[str] = ()) -> View:
+        """Return the view of records; ``held_out``: stacks that no path was fitted to."""
+
+    def tables_of(
+        self, results: ResultSet, path: str | None = None, held_out: Collection[str] = ()
+    ) -> tuple[Table, ...]:
+        """Return the tables of results without their records, of all paths or of one."""
+
+
+def study_named(name: str, experiments: FilePath = EXPERIMENTS) -> StudyOfRecords:
+    """Return the study of an experiment; raise BadInputError for one without study.py."""
+    module = experiment_module(name, STUDY, experiments)
+    if module is None:
+        names = ", ".join(experiments_with(STUDY, experiments)) or "none"
+        raise BadInputError(
+            option="experiment",
+            given=name,
+            problem=f"it has no {STUDY}.py, which shows results beside published ones",
+            remedy=f"there are {names} with one",
+        )
+    return cast(StudyOfRecords, module)
 
 
 def view_for(records: RecordSet, held_out: Collection[str] = ()) -> View:
-    """Return the view of a record set: the study's, which marks held-out stacks, or the runs'.
+    """Return the view of a record set: a study's, which marks held-out stacks, or the runs'.
 
     ``held_out``: stacks as typed. Raises BadInputError if stacks are held out of a set that is not
-    the study's.
+    a study's.
     """
     from farpath.report.site.runs import RunsView
 
-    if records.view == STUDY:
-        view: View = study_module().view_of(records, held_out)
-        return view
+    if records.study is not None:
+        return cast(StudyOfRecords, records.study).view_of(records, held_out)
     if held_out:
         raise BadInputError(
             option="held_out",
             given=",".join(held_out),
-            problem="it goes with records of the 2005 study, and those in "
-            f"{records.directory} are not",
+            problem=f"it goes with records of {titles()}, and those in {records.directory} are not",
             remedy="leave it out",
         )
     return RunsView(records)

@@ -7,7 +7,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.record_set import RUNS, STUDY, default_view, load_record_set
+from experiments.seven_regions import study
+from farpath.analysis.record_set import RUNS, default_view, load_record_set
 from farpath.spec.plan import Plan
 from tests.support.campaigns import write_named
 from tests.support.record_sets import plan_of
@@ -19,8 +20,8 @@ def _study(stack: str = "htcp", path: str = "cern", seed: str = "1", **words: st
 
 
 def test_runs_of_the_2005_test_on_its_paths_with_its_stacks_are_the_study() -> None:
-    assert default_view([_study()]) == STUDY
-    assert default_view([_study("reno", "ufl"), _study("udt", "caltech", "2")]) == STUDY
+    assert default_view([_study()]) == study.VIEW
+    assert default_view([_study("reno", "ufl"), _study("udt", "caltech", "2")]) == study.VIEW
 
 
 @pytest.mark.parametrize(
