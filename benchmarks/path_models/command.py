@@ -30,10 +30,10 @@ def fit(
     """Search for the path model that agrees best with the published numbers."""
     from benchmarks.path_models.search import continue_search, load_search
     from benchmarks.path_models.table import best_trial_table, trials_table
-    from farpath.analysis.results import run_summary
     from farpath.base.errors import FarpathError
     from farpath.base.project import PROJECT
     from farpath.lab.pool import Pool
+    from farpath.metrics.results import run_summary
     from farpath.report.table import render, rich_table
     from farpath.runs.make import make_runs
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from farpath.analysis.published import Published
+from experiments.seven_regions.published import Published
 from farpath.metrics.run import Summary
 from farpath.spec.background import Background
 from farpath.spec.path import Path

@@ -17,12 +17,12 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from benchmarks.path_models.model import PathModel, cost_of_means, cost_of_tables
-from farpath.analysis.published import published
-from farpath.analysis.results import RunSummary
+from experiments.seven_regions.published import published
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
 from farpath.mechanisms.era.mechanism import era_by_text
+from farpath.metrics.results import RunSummary
 from farpath.metrics.run import Summary
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan

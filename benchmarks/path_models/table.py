@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.path_models.search import Search, best_trial, is_varied, read_trials
-from farpath.analysis.published import published
+from experiments.seven_regions.published import published
 from farpath.report.table import Table
 
 

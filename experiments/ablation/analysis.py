@@ -3,7 +3,7 @@
 A mechanism is a row of the ablation: nine runs for each seed, some of which it shares with others.
 Runs of a stack with changed parameters, or on the path with a changed window or other traffic,
 stand here for the paper's stack on the paper's path: that is what is asked. So they are compared
-with published numbers, which ``farpath.analysis.paper_stacks`` refuses elsewhere.
+with published numbers, which ``experiments.seven_regions.paper_stacks`` refuses elsewhere.
 """
 
 from __future__ import annotations
@@ -18,26 +18,25 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from experiments.seven_regions.distances import mean_distance, rank_correlation
-from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, ClaimVerdict, judge_all
-from farpath.analysis.claims.rules import run_rules
-from farpath.analysis.measures import RecordedRun
-from farpath.analysis.paper_stacks import runs_of
-from farpath.analysis.published import PUBLISHED_PATH, Published
-from farpath.analysis.results import (
+from experiments.seven_regions.paper_stacks import runs_of
+from experiments.seven_regions.published import PUBLISHED_PATH, Published
+from farpath.base.documents import check_format_version, read_json
+from farpath.base.errors import BadInputError
+from farpath.base.files import write_text
+from farpath.metrics.column import RUN
+from farpath.metrics.estimate import Estimate, estimate
+from farpath.metrics.results import (
     ResultSet,
     RunSummary,
     mixed,
     result_set_of,
     run_summary,
 )
-from farpath.base.documents import check_format_version, read_json
-from farpath.base.errors import BadInputError
-from farpath.base.files import write_text
-from farpath.metrics.column import RUN
-from farpath.metrics.estimate import Estimate, estimate
 from farpath.metrics.run import Summary
-from farpath.planning.experiment import Experiment, WantedRun, stack_name
 from farpath.programs.catalog import split_text
+from farpath.runs.claims import FAILS, HOLDS, UNDECIDED, ClaimVerdict, judge_all
+from farpath.runs.claims.rules import run_rules
+from farpath.runs.experiment import Experiment, RecordedRun, WantedRun, stack_name
 
 #: The name of the experiment.
 ABLATION = "ablation"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from farpath.analysis.paper_stacks import paper_names
-from farpath.analysis.published import all_published
+from experiments.seven_regions.paper_stacks import paper_names
+from experiments.seven_regions.published import all_published
 from farpath.report.figures.marks import style_of
 from farpath.report.figures.style import QUIET, RULE, print_style
 

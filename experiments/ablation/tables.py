@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from farpath.analysis.paper_stacks import paper_names
-from farpath.analysis.published import PUBLISHED_PATH, all_published
+from experiments.seven_regions.paper_stacks import paper_names
+from experiments.seven_regions.published import PUBLISHED_PATH, all_published
 from farpath.base.column import NOTHING, Value, number
 from farpath.metrics.estimate import Estimate
 from farpath.report.table import Table, with_interval

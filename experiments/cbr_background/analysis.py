@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure, RecordedRun
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure
+from farpath.runs.experiment import RecordedRun
 
 if TYPE_CHECKING:
     import pandas as pd

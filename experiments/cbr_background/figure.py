@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure, RecordedRun
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.run import flow_colours
 from farpath.report.figures.style import FULL_IN, INK, QUIET, RULE, TALL_IN, print_style
+from farpath.runs.experiment import RecordedRun
 
 from . import analysis
 

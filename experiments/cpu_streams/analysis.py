@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from farpath.analysis.claims.rules import Criteria, MissingRunsError, matching, mean
-from farpath.analysis.claims.verdict import Condition
-from farpath.analysis.measures import Measure, RecordedRun, select_measures
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.offloads.mechanism import ALL, NONE, offloads_text
+from farpath.metrics.measures import Measure, select_measures
 from farpath.metrics.run import summarise
+from farpath.runs.claims.rules import Criteria, MissingRunsError, matching, mean
+from farpath.runs.claims.verdict import Condition
+from farpath.runs.experiment import RecordedRun
 
 EXPERIMENT = "cpu-streams"
 THROUGHPUT = "throughput of all streams"

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure, RecordedRun, select_measures
 from farpath.mechanisms.offloads.mechanism import ALL, NONE
+from farpath.metrics.measures import Measure, select_measures
 from farpath.report.figures.marks import style_of
 from farpath.report.figures.style import FULL_IN, RULE, print_style
+from farpath.runs.experiment import RecordedRun
 
 from . import analysis
 

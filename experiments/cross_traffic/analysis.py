@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from farpath.analysis.measures import Measure, RecordedRun, plain_title
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure, plain_title
 from farpath.metrics.run import summarise
 from farpath.metrics.short_flow import summarise_short_flows
 from farpath.programs.program import NONE
 from farpath.programs.registry import program_of
 from farpath.record.record import Record
+from farpath.runs.experiment import RecordedRun
 from farpath.spec.plan import Plan
 
 EXPERIMENT = "cross-traffic"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure, RecordedRun, select_measures
+from farpath.metrics.measures import Measure, select_measures
 from farpath.report.figures.marks import style_of
 from farpath.report.figures.stack_colours import NEUTRALS, look_of
 from farpath.report.figures.style import INK, RULE, TALL_IN, print_style
+from farpath.runs.experiment import RecordedRun
 
 from . import analysis
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from farpath.analysis.measures import Measure, RecordedRun
 from farpath.mechanisms.disk.mechanism import disk_counts
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure
 from farpath.record.record import Record
+from farpath.runs.experiment import RecordedRun
 from farpath.spec.plan import Plan
 
 EXPERIMENT = "disks"

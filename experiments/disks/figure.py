@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure, RecordedRun, select_measures
+from farpath.metrics.measures import Measure, select_measures
 from farpath.report.figures.stack_colours import mixed, series_colour
 from farpath.report.figures.style import FULL_IN, RULE, print_style
+from farpath.runs.experiment import RecordedRun
 
 from . import analysis
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure, RecordedRun
+from farpath.metrics.measures import Measure
 from farpath.report.figures.marks import marks_and_theory
 from farpath.report.figures.style import FULL_IN, RULE, print_style
+from farpath.runs.experiment import RecordedRun
 
 from . import analysis
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from farpath.analysis.measures import Measure, RecordedRun
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure
 from farpath.metrics.run import per_second, summarise
 from farpath.metrics.sharing import halving_time_s, share_time_s
 from farpath.record.record import Record
+from farpath.runs.experiment import RecordedRun
 from farpath.spec.schedule import JOINING
 
 EXPERIMENT = "inter-protocol"

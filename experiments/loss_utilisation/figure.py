@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from experiments.response_function.figure import curve, log_axes
-from farpath.analysis.measures import Measure, RecordedRun
+from farpath.metrics.measures import Measure
 from farpath.report.figures.stack_colours import series_colour
 from farpath.report.figures.style import FULL_IN, print_style
+from farpath.runs.experiment import RecordedRun
 
 from . import analysis
 

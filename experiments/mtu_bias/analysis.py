@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from farpath.analysis.claims.rules import Criteria, matching, mean
-from farpath.analysis.claims.verdict import within
-from farpath.analysis.measures import Measure, RecordedRun
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure
+from farpath.runs.claims.rules import Criteria, matching, mean
+from farpath.runs.claims.verdict import within
+from farpath.runs.experiment import RecordedRun
 from farpath.spec.plan import Plan
 
 EXPERIMENT = "mtu-bias"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from statistics import fmean
 
-from farpath.analysis.measures import Measure, RecordedRun, plain_title
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure, plain_title
 from farpath.metrics.run import summarise
 from farpath.record.record import Record
+from farpath.runs.experiment import RecordedRun
 from farpath.spec.schedule import SEVEN_REGIONS
 
 EXPERIMENT = "outlook"

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from statistics import fmean, pstdev
 
-from farpath.analysis.claims.rules import Criteria, matching, mean
-from farpath.analysis.claims.verdict import Condition, within
-from farpath.analysis.measures import Measure, RecordedRun, plain_title
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure, plain_title
+from farpath.runs.claims.rules import Criteria, matching, mean
+from farpath.runs.claims.verdict import Condition, within
+from farpath.runs.experiment import RecordedRun
 from farpath.spec.plan import Plan
 
 EXPERIMENT = "parallel-streams"

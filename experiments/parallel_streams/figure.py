@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure, RecordedRun, select_measures
+from farpath.metrics.measures import Measure, select_measures
 from farpath.report.figures.style import FULL_IN, print_style
+from farpath.runs.experiment import RecordedRun
 
 from . import analysis
 

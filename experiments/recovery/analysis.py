@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from farpath.analysis.claims.rules import Criteria, matching, within_theory
-from farpath.analysis.claims.verdict import Condition, within
-from farpath.analysis.measures import Measure, RecordedRun, select_measures
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure, select_measures
 from farpath.metrics.theory import recovery
 from farpath.metrics.window_recovery import find_recovery, window_series
+from farpath.runs.claims.rules import Criteria, matching, within_theory
+from farpath.runs.claims.verdict import Condition, within
+from farpath.runs.experiment import RecordedRun
 from farpath.spec.path import Path
 
 EXPERIMENT = "recovery"

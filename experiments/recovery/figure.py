@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure, RecordedRun
 from farpath.base.path_variants import DROPPING, without
+from farpath.metrics.measures import Measure
 from farpath.metrics.window_recovery import window_series
 from farpath.report.figures.stack_colours import looks_of
 from farpath.report.figures.style import FULL_IN, RULE, TALL_IN, print_style
+from farpath.runs.experiment import RecordedRun
 
 from .analysis import EXPERIMENT
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 
-from farpath.analysis.claims.rules import Criteria, matching, mean, within_theory
-from farpath.analysis.claims.verdict import Condition
-from farpath.analysis.measures import Measure, RecordedRun, select_measures
 from farpath.base.column import NOTHING
 from farpath.mechanisms.dropper.flow_drops import dropper_counts
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure, select_measures
 from farpath.metrics.theory import window_rules
 from farpath.metrics.theory.response import Rule, mean_window
 from farpath.record.record import Record
 from farpath.report.table import Table
 from farpath.report.tables.regions import ratio
 from farpath.report.tables.studies import value_text
+from farpath.runs.claims.rules import Criteria, matching, mean, within_theory
+from farpath.runs.claims.verdict import Condition
+from farpath.runs.experiment import RecordedRun
 from farpath.spec.path import Path
 
 EXPERIMENT = "response-function"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from experiments.mtu_bias.analysis import SHARING_SEEDS, bias, ratios_of
-from farpath.analysis.claims.rules import Criteria, mean
-from farpath.analysis.claims.verdict import Condition, within
-from farpath.analysis.measures import Measure, RecordedRun
+from farpath.metrics.measures import Measure
+from farpath.runs.claims.rules import Criteria, mean
+from farpath.runs.claims.verdict import Condition, within
+from farpath.runs.experiment import RecordedRun
 
 EXPERIMENT = "rtt-bias"
 

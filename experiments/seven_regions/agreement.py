@@ -6,23 +6,24 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, count_states, judge_all
-from farpath.analysis.claims.rules import MissingRunsError
-from farpath.analysis.paper_stacks import labels_by_paper_name, paper_names
-from farpath.analysis.published import (
+from farpath.base.column import NOTHING, Value, number
+from farpath.base.errors import BadInputError
+from farpath.metrics.column import NOTHING, Value, number
+from farpath.metrics.estimate import spearman
+from farpath.metrics.results import ResultSet, mixed
+from farpath.report.table import Table
+from farpath.report.tables.regions import ratio
+from farpath.runs.claims import FAILS, HOLDS, UNDECIDED, count_states, judge_all
+from farpath.runs.claims.rules import MissingRunsError
+
+from .distances import rank_correlation
+from .paper_stacks import labels_by_paper_name, paper_names
+from .published import (
     PUBLISHED_PATH,
     all_published,
     published_paths,
     repeated_means_mbps,
 )
-from farpath.analysis.results import ResultSet, mixed
-from farpath.base.column import NOTHING, Value, number
-from farpath.base.errors import BadInputError
-from farpath.metrics.estimate import spearman
-from farpath.report.table import Table
-from farpath.report.tables.regions import ratio
-
-from .distances import rank_correlation
 from .result_view import ResultView, over_regions
 from .tables import (
     QUANTITIES,

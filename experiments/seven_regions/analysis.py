@@ -10,12 +10,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Collection, Mapping
 
-from farpath.analysis.claims.rules import Criteria, RunRule
-from farpath.analysis.claims.verdict import Condition, within
-from farpath.analysis.paper_stacks import UDT, paper_names
-from farpath.analysis.results import ResultSet
+from farpath.metrics.results import ResultSet
 from farpath.metrics.run import Summary
+from farpath.runs.claims.rules import Criteria, RunRule
+from farpath.runs.claims.verdict import Condition, within
 
+from .paper_stacks import UDT, paper_names
 from .result_view import ResultView, mean_mbps_of_regions, over_regions, region
 
 CALTECH, UFL, CERN = "caltech", "ufl", "cern"

@@ -6,11 +6,12 @@ import math
 import statistics
 from collections.abc import Callable
 
-from farpath.analysis.paper_stacks import paper_names, runs_of
-from farpath.analysis.published import PUBLISHED_PATH, Published, all_published
-from farpath.analysis.results import ResultSet
 from farpath.metrics.estimate import spearman
+from farpath.metrics.results import ResultSet
 from farpath.metrics.run import Summary
+
+from .paper_stacks import paper_names, runs_of
+from .published import PUBLISHED_PATH, Published, all_published
 
 
 def means_over_seeds(campaign: ResultSet, metric: Callable[[Summary], float]) -> dict[str, float]:

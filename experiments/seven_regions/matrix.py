@@ -7,15 +7,18 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from farpath.analysis.paper_stacks import labels_by_paper_name, paper_names
-from farpath.analysis.published import published
-from farpath.analysis.results import ResultSet, RunSummary
+from experiments.seven_regions.paper_stacks import labels_by_paper_name, paper_names
+from experiments.seven_regions.published import published
 from farpath.base.column import NOTHING
 from farpath.metrics.column import RUN
 from farpath.metrics.estimate import estimate_over_seeds
+from farpath.metrics.results import ResultSet, RunSummary
 from farpath.report.html.run_page import NavLink, NavLinks
 from farpath.report.site.pages import RUNS_DIR, TO_INDEX
 from farpath.report.site.thumbnail import Area
+
+from .paper_stacks import labels_by_paper_name, paper_names
+from .published import published
 
 #: The three paths of the paper and their names, the shortest first as on the testbed's page.
 PATH_NAMES = {"caltech": "Caltech", "ufl": "UFL", "cern": "CERN"}

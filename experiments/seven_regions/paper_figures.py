@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from farpath.analysis.paper_stacks import runs_of
-from farpath.analysis.published import PUBLISHED_PATH
-from farpath.analysis.results import ResultSet, RunSummary
+from farpath.metrics.results import ResultSet, RunSummary
 from farpath.metrics.run import SMOOTHING_S
 from farpath.record.record import load_record
 from farpath.report.figures.run import draw, title
@@ -21,6 +19,9 @@ from farpath.report.figures.save import FORMATS, save
 from farpath.report.figures.stack_colours import hatch_of, mixed, shades
 from farpath.report.figures.style import FULL_IN, QUIET, RULE, print_style
 from farpath.spec.schedule import seven_regions
+
+from .paper_stacks import runs_of
+from .published import PUBLISHED_PATH
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,10 +6,11 @@ import statistics
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from farpath.analysis.claims.rules import MissingRunsError
-from farpath.analysis.paper_stacks import cpu_runs_of, paper_names, runs_of
-from farpath.analysis.results import ResultSet, RunSummary
+from farpath.metrics.results import ResultSet, RunSummary
 from farpath.metrics.run import RegionSummary, Summary
+from farpath.runs.claims.rules import MissingRunsError
+
+from .paper_stacks import cpu_runs_of, paper_names, runs_of
 
 #: A function that takes one number from a run's summary.
 Metric = Callable[[Summary], float]

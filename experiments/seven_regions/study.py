@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from farpath.analysis.paper_stacks import (
+from farpath.programs.catalog import catalogue
+from farpath.spec.labels import stacks_label
+from farpath.spec.schedule import SEVEN_REGIONS
+
+from .paper_stacks import (
     PAPER_ERA,
     cpu_runs_of,
     intended_differences,
@@ -13,14 +18,11 @@ from farpath.analysis.paper_stacks import (
     paper_names,
     runs_of,
 )
-from farpath.analysis.published import published_for, published_paths
-from farpath.programs.catalog import catalogue
-from farpath.spec.labels import stacks_label
-from farpath.spec.schedule import SEVEN_REGIONS
+from .published import published_for, published_paths
 
 if TYPE_CHECKING:
-    from farpath.analysis.record_set import RecordSet
-    from farpath.analysis.results import ResultSet
+    from farpath.metrics.record_set import RecordSet
+    from farpath.metrics.results import ResultSet
     from farpath.record.record import Record
     from farpath.report.table import Table
     from farpath.spec.plan import Plan
@@ -59,6 +61,13 @@ def run_tables(record: Record) -> tuple[Table, ...]:
 
     summary = summarise_record(record)
     return run_table_1(summary, published), run_table_2(summary, published)
+
+
+def select_records(results: FilePath) -> tuple[str, list[FilePath], tuple[str, ...]]:
+    """Return the origin and directories of own records, else of shipped ones, and problems."""
+    from . import selection
+
+    return selection.select_records(results)
 
 
 def view_of(records: RecordSet, held_out: Collection[str] = ()) -> StudyView:

@@ -11,25 +11,26 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from farpath.analysis.paper_stacks import (
+from farpath.base.column import NOTHING, Value, number
+from farpath.metrics.column import NOTHING, RUN, Value, number
+from farpath.metrics.estimate import Estimate, estimate, estimate_over_seeds
+from farpath.metrics.results import ResultSet, RunSummary, cpu_measurement_note, mixed
+from farpath.metrics.run import Summary
+from farpath.report.table import Table, with_interval
+from farpath.report.tables.regions import SENT_NOTE, difference, ratio
+
+from .paper_stacks import (
     cpu_runs_of,
     intended_differences,
     paper_names,
     runs_of,
 )
-from farpath.analysis.published import (
+from .published import (
     PUBLISHED_PATH,
     Published,
     all_published,
     published_paths,
 )
-from farpath.analysis.results import ResultSet, RunSummary, cpu_measurement_note, mixed
-from farpath.base.column import NOTHING, Value, number
-from farpath.metrics.column import RUN
-from farpath.metrics.estimate import Estimate, estimate, estimate_over_seeds
-from farpath.metrics.run import Summary
-from farpath.report.table import Table, with_interval
-from farpath.report.tables.regions import SENT_NOTE, difference, ratio
 
 #: The numbers of the paper's regions.
 REGION_NUMBERS = range(1, 8)

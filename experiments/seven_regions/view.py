@@ -8,21 +8,21 @@ from functools import cached_property
 from pathlib import Path as FilePath
 
 from farpath import __version__
-from farpath.analysis.claims import count_states, judge_all
-from farpath.analysis.paper_stacks import labels_by_paper_name
-from farpath.analysis.published import PUBLISHED_PATH
-from farpath.analysis.record_set import RecordSet
-from farpath.analysis.results import ResultSet, RunSummary, mixed
+from farpath.metrics.record_set import RecordSet
+from farpath.metrics.results import ResultSet, RunSummary, mixed
 from farpath.report.html.render import render
 from farpath.report.html.run_page import NavLinks
 from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, TABLES_DIR, file_names
 from farpath.report.site.provenance import provenance_groups
 from farpath.report.site.thumbnail import HEIGHT, WIDTH, Area
 from farpath.report.table import SUFFIXES, Table, file_name
+from farpath.runs.claims import count_states, judge_all
 
 from .agreement import all_tables
 from .matrix import column_heads, links_of, matrix
 from .paper_figures import captions, missing_figures, write_figures
+from .paper_stacks import labels_by_paper_name
+from .published import PUBLISHED_PATH
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from farpath.analysis.claims.rules import Criteria, matching, mean
-from farpath.analysis.claims.verdict import Condition, within
-from farpath.analysis.measures import Measure, RecordedRun, plain_title
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure, plain_title
 from farpath.metrics.run import per_second
-from farpath.planning.experiment_schema import ALL_BUT, ALL_STEPS
 from farpath.record.record import Record
+from farpath.runs.claims.rules import Criteria, matching, mean
+from farpath.runs.claims.verdict import Condition, within
+from farpath.runs.experiment import RecordedRun
+from farpath.runs.experiment_schema import ALL_BUT, ALL_STEPS
 
 EXPERIMENT = "tuning"
 #: The paths of its runs.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure, RecordedRun, select_measures
-from farpath.planning.experiment_schema import ALL_BUT, UP_TO
+from farpath.metrics.measures import Measure, select_measures
 from farpath.report.figures.stack_colours import series_colour
 from farpath.report.figures.style import RULE, TALL_IN, print_style
+from farpath.runs.experiment import RecordedRun
+from farpath.runs.experiment_schema import ALL_BUT, UP_TO
 
 from . import analysis
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from farpath.analysis.measures import Measure, RecordedRun
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure
+from farpath.runs.experiment import RecordedRun
 from farpath.spec import datagrams
 from farpath.spec.datagram_arrivals import quantile_us
 from farpath.spec.path import ETHERNET_HEADER_BYTES

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from farpath.analysis.claims.rules import Criteria, matching, mean
-from farpath.analysis.claims.verdict import Condition, within
-from farpath.analysis.measures import Measure, RecordedRun
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure
+from farpath.runs.claims.rules import Criteria, matching, mean
+from farpath.runs.claims.verdict import Condition, within
+from farpath.runs.experiment import RecordedRun
 from farpath.spec.path import Path
 
 EXPERIMENT = "window-cap"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure, RecordedRun
-from farpath.analysis.published_measures import published_measures
 from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure
+from farpath.metrics.published_measures import published_measures
 from farpath.metrics.run import per_second
 from farpath.report.figures.run import flow_colours
 from farpath.report.figures.style import FULL_IN, INK, QUIET, RULE, print_style
+from farpath.runs.experiment import RecordedRun
 
 from . import analysis
 

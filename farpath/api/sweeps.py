@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.results import RunSummary, run_summary
 from farpath.api.arguments import (
     OptionValue,
     check_names,
@@ -23,6 +22,7 @@ from farpath.api.arguments import (
 from farpath.api.run_result import RunResult
 from farpath.api.runs import RESULTS, load
 from farpath.lab.progress import Stage
+from farpath.metrics.results import RunSummary, run_summary
 from farpath.notebook.progress import ProgressLine, in_notebook
 from farpath.report.figures.save import for_notebook
 from farpath.report.figures.sweep import draw_sweep

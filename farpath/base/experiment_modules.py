@@ -50,6 +50,14 @@ def experiments_with(part: str, experiments: FilePath = EXPERIMENTS) -> tuple[st
     return tuple(sorted(file.parent.name.replace("_", "-") for file in files))
 
 
+def default_experiment(experiments: FilePath = EXPERIMENTS) -> str:
+    """Return the experiment that commands are about if none is named: the first study's.
+
+    Empty if no folder has a study.
+    """
+    return next(iter(experiments_with(STUDY, experiments)), "")
+
+
 def _package_name(folder: FilePath) -> str:
     """Return the name of a folder's package: for the project's that by which Python finds it."""
     if folder.parent == EXPERIMENTS:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.base.errors import BadInputError, LabFailedError
+from farpath.base.experiment_modules import default_experiment
 from farpath.cli.shared_options import RESULTS
-from farpath.planning.experiment import PAPER, WHOLE
+from farpath.runs.experiment import WHOLE
 
 if TYPE_CHECKING:
     from farpath.runs.job import CampaignJob
 
 LOG = logging.getLogger(__name__)
+DEFAULT_EXPERIMENT = default_experiment()
 
 ExperimentName = Annotated[str, typer.Option(help="A folder of experiments/.")]
 SetName = Annotated[
@@ -55,7 +57,7 @@ def _job(
     paths: str | None = None,
 ) -> CampaignJob:
     from farpath.base.project import EXPERIMENTS
-    from farpath.planning.experiment import ExperimentPart, load_experiment
+    from farpath.runs.experiment import ExperimentPart, load_experiment
     from farpath.runs.job import CampaignJob
 
     flags = [name for name, is_set in (("quick", quick), ("cpu", cpu)) if is_set]
@@ -83,7 +85,7 @@ def _check_qemu(job: CampaignJob) -> None:
 
 def campaign(
     context: typer.Context,
-    experiment: ExperimentName = PAPER,
+    experiment: ExperimentName = DEFAULT_EXPERIMENT,
     which: SetName = None,
     quick: Quick = False,
     cpu: Cpu = False,
@@ -182,8 +184,8 @@ def _conduct(job: CampaignJob, qemu: bool, report_dir: FilePath | None) -> None:
 
 def _report_parts(job: CampaignJob) -> tuple[str, ...]:
     """Return the parts of a job's report, each a file or a directory."""
-    from farpath.analysis.analyses import has_measures, results_module
     from farpath.report import run_summaries, study
+    from farpath.runs.analyses import has_measures, results_module
 
     if results := results_module(job.experiment.name, job.experiments):
         return run_summaries.parts(results)
@@ -194,9 +196,9 @@ def _report_parts(job: CampaignJob) -> tuple[str, ...]:
 
 def _write_report(job: CampaignJob, report_dir: FilePath) -> None:
     """Write the report, and print it if it is of measures or of summaries in one file."""
-    from farpath.analysis.analyses import results_module
     from farpath.report import run_summaries, study
     from farpath.report.records import write_records_report
+    from farpath.runs.analyses import results_module
     from farpath.runs.status import recorded_runs
 
     if results := results_module(job.experiment.name, job.experiments):
@@ -215,12 +217,12 @@ def _write_report(job: CampaignJob, report_dir: FilePath) -> None:
 
 
 def _default_report_dir(job: CampaignJob) -> FilePath:
-    """Return the report's directory: for the 2005 study below results, else below the records."""
+    """Return the report's directory: that which the experiment names, else below the records."""
     part = job.experiment.part
     set_name = "" if job.which == WHOLE else job.which
     which = "".join(f"-{word}" for word in (set_name, part.region, *part.paths) if word)
-    if job.experiment.name == PAPER:
-        return RESULTS / f"paper{which}"
+    if job.experiment.report:
+        return RESULTS / f"{job.experiment.report}{which}"
     return job.out / f"report{which}"
 
 
@@ -264,7 +266,7 @@ def _make_one(job: CampaignJob, index: int, cores: int) -> None:
 
 
 def reference(
-    experiment: ExperimentName = PAPER,
+    experiment: ExperimentName = DEFAULT_EXPERIMENT,
     which: SetName = None,
     quick: Quick = False,
     cpu: Cpu = False,

@@ -49,7 +49,7 @@ def is_verbose() -> bool:
 
 def print_paths(paths: Iterable[Path]) -> None:
     """Print the paths that options led to, each with its reason, unless the options named them."""
-    from farpath.analysis.run_settings import path_headline
+    from farpath.metrics.run_settings import path_headline
     from farpath.planning.path_options import choice_text
 
     for line in dict.fromkeys(path_headline(path) for path in paths if choice_text(path)):

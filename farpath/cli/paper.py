@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.base.errors import BadInputError
+from farpath.base.experiment_modules import default_experiment
 from farpath.cli.logs import print_warnings
 from farpath.cli.shared_options import AsJson
-from farpath.planning.experiment import PAPER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from farpath.analysis.results import ResultSet
+    from farpath.metrics.results import ResultSet
     from farpath.report.table import Table
 
+#: The experiment whose records and results are shown if no other is named.
+DEFAULT_EXPERIMENT = default_experiment()
 #: File with the results of the project's own campaign, in the experiment's folder.
 SUMMARY, SUMMARY_FILE = "summary", "summary.json"
 
@@ -59,7 +61,7 @@ def tables(
     experiment: Annotated[
         str,
         typer.Option(help="Experiment; of others than the paper's, its shipped measures are used."),
-    ] = PAPER,
+    ] = DEFAULT_EXPERIMENT,
     records: Records = None,
     cpu_records: CpuRecords = None,
     measures: Measures = None,
@@ -99,7 +101,7 @@ def tables(
         )
     paper_options = {"records": records, "cpu-records": cpu_records, "path": path,
                      "held_out": held_out, "view": view}  # fmt: skip
-    forbidden = {"measures": measures} if experiment == PAPER else paper_options
+    forbidden = {"measures": measures} if experiment == DEFAULT_EXPERIMENT else paper_options
     for option, value in forbidden.items():
         if value is not None:
             raise BadInputError(
@@ -115,7 +117,7 @@ def tables(
                 )
         _write_summary(records, cpu_records, out)
         return
-    if experiment != PAPER:
+    if experiment != DEFAULT_EXPERIMENT:
         tables = _companion_tables(experiment, measures)
     else:
         tables = _tables(records, cpu_records, path, held_out, view)
@@ -136,10 +138,10 @@ def _tables(
     view: str | None,
 ) -> Sequence[Table]:
     """Return the tables of a directory's records, or of a summary of the 2005 study."""
-    from farpath.analysis.record_set import load_record_set
     from farpath.base.project import PROJECT
-    from farpath.planning.experiment import load_experiment
+    from farpath.metrics.record_set import load_record_set
     from farpath.report.site.view import study_named, view_for
+    from farpath.runs.experiment import load_experiment
 
     stacks = tuple(text for text in (held_out or "").split(",") if text)
     if records is not None and not records.is_file():
@@ -154,8 +156,8 @@ def _tables(
         )
     campaign = _campaign(records, cpu_records)
     if held_out is None and records is None:
-        stacks = load_experiment(PAPER, PROJECT / "experiments").held_out
-    return study_named(PAPER).tables_of(campaign, path, stacks)
+        stacks = load_experiment(DEFAULT_EXPERIMENT, PROJECT / "experiments").held_out
+    return study_named(DEFAULT_EXPERIMENT).tables_of(campaign, path, stacks)
 
 
 def print_left_out(problems: Iterable[str]) -> None:
@@ -165,12 +167,12 @@ def print_left_out(problems: Iterable[str]) -> None:
 
 
 def _companion_tables(name: str, measures: FilePath | None) -> Sequence[Table]:
-    from farpath.analysis.analyses import campaign_command, results_module, shipped_measures
-    from farpath.analysis.measures import read_measures
     from farpath.base.project import EXPERIMENTS, experiment_folder
-    from farpath.planning.experiment import load_experiment
+    from farpath.metrics.measures import read_measures
     from farpath.report.study import experiment_titles
     from farpath.report.tables.studies import study_tables
+    from farpath.runs.analyses import campaign_command, results_module, shipped_measures
+    from farpath.runs.experiment import load_experiment
 
     experiment = load_experiment(name)
     if results := results_module(experiment.name):
@@ -201,10 +203,10 @@ def claims(
     as_json: AsJson = False,
 ) -> None:
     """List the claims of the 2005 study's documents: whether each holds, and its numbers."""
-    from farpath.analysis.claims import judge_all
-    from farpath.analysis.measures import read_measures
-    from farpath.analysis.studies import studies_in, titles
+    from farpath.metrics.measures import read_measures
+    from farpath.metrics.studies import studies_in, titles
     from farpath.report.records import claims_data, claims_text
+    from farpath.runs.claims import judge_all
 
     campaign = _campaign(records, cpu_records)
     if measures is None and not studies_in(campaign):
@@ -228,7 +230,7 @@ def _write_summary(
     records: FilePath | None, cpu_records: FilePath | None, out: FilePath | None
 ) -> None:
     """Write the results of all records to one file, which tables and claims read."""
-    from farpath.analysis.results import write_figures
+    from farpath.metrics.results import write_figures
 
     if records is None:
         raise BadInputError(
@@ -242,9 +244,9 @@ def _write_summary(
 
 def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> ResultSet:
     """Load the results of records or of a summary; print what is left out or mixed on stderr."""
-    from farpath.analysis.analyses import shipped_measures
-    from farpath.analysis.results import load_results, mixed, read_figures
     from farpath.base.project import PROJECT, experiment_folder
+    from farpath.metrics.results import load_results, mixed, read_figures
+    from farpath.runs.analyses import shipped_measures
 
     if records is None or records.is_file():
         if cpu_records is not None:
@@ -255,7 +257,7 @@ def _campaign(records: FilePath | None, cpu_records: FilePath | None) -> ResultS
                 remedy="a summary has its own CPU records",
             )
         campaign = read_figures(
-            records or experiment_folder(PAPER, PROJECT / "experiments") / SUMMARY_FILE
+            records or experiment_folder(DEFAULT_EXPERIMENT, PROJECT / "experiments") / SUMMARY_FILE
         )
         if records is None:
             measures = shipped_measures(PROJECT / "experiments")

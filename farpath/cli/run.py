@@ -57,9 +57,9 @@ def run(
     **option_values: Any,
 ) -> None:
     """Make a run, by default the test of seven regions, and show the results of its flows."""
-    from farpath.analysis.run_settings import path_headline
     from farpath.api.making import ready_run
     from farpath.lab.progress import RunProgress
+    from farpath.metrics.run_settings import path_headline
     from farpath.planning.plan_warnings import plan_warnings
     from farpath.planning.request import RunRequest
 
@@ -108,8 +108,8 @@ def _print_tables(record: Record, whole: bool = False) -> None:
     ``whole``: also the meaning of columns, the paper's tables, and the source of each value of the
     path.
     """
-    from farpath.analysis.run_settings import path_headline, path_line
     from farpath.metrics.one_draw import is_one_draw, one_draw_text
+    from farpath.metrics.run_settings import path_headline, path_line
     from farpath.planning.network import flow_routes
     from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
     from farpath.report.overview import overview, results
@@ -183,7 +183,7 @@ def _print_grids(grids: Iterable[Table], end: str = "\n") -> None:
 
 def _show_programs(directory: FilePath, as_json: bool) -> None:
     """Print the results of programs and of their path."""
-    from farpath.analysis.run_settings import path_headline
+    from farpath.metrics.run_settings import path_headline
     from farpath.record.program_record import load_program_record
     from farpath.report.program_overview import program_metrics, program_overview
 

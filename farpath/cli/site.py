@@ -63,7 +63,7 @@ def site(
 
 
 def _draw_figures(records: FilePath, out: FilePath, hatches: bool, view: str | None) -> None:
-    from farpath.analysis.record_set import load_record_set
+    from farpath.metrics.record_set import load_record_set
     from farpath.report.site.view import view_for
 
     loaded = load_record_set(records, view)

@@ -57,8 +57,8 @@ def sweep(
     Values are separated by commas. Runs that have a record are not made again: a sweep that was
     stopped continues with the same command.
     """
-    from farpath.analysis.results import run_summary
     from farpath.base.files import require_directory
+    from farpath.metrics.results import run_summary
     from farpath.planning.option_names import typed_message
     from farpath.planning.request import RunRequest
     from farpath.report.tables.sweep_results import SweepResults, check_column

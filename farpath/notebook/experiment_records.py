@@ -1,7 +1,7 @@
 """The selection of a companion experiment's records: the reader's own, else those shipped.
 
 None of this needs a lab: a record belongs to the run with the same plan.
-``farpath.notebook.paper_records`` does the same for the seven regions.
+An experiment of whose runs documents print results may have a selection of its own.
 """
 
 from __future__ import annotations
@@ -11,28 +11,38 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.analyses import campaign_command, experiment_with, measures_of
-from farpath.analysis.claims import ClaimVerdict, as_text
-from farpath.analysis.claims.rules import claims_of
-from farpath.analysis.measures import MEASURES_FILE, Measure, RecordedRun, read_measures
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.project import EXPERIMENTS, experiment_folder
-from farpath.notebook.paper_records import SHIPPED, load_plan
-from farpath.planning.experiment import QUICK, WHOLE, Experiment, WantedRun, load_experiment
+from farpath.metrics.measures import MEASURES_FILE, Measure, read_measures
 from farpath.record.identity import plan_identity
 from farpath.record.record import RECORD_FILE, load_record, records_in
 from farpath.report.figures.experiments import figures
 from farpath.report.study import verdicts_of
 from farpath.report.table import Table
 from farpath.report.tables.studies import study_tables
+from farpath.runs.analyses import campaign_command, experiment_with, measures_of
+from farpath.runs.claims import ClaimVerdict, as_text
+from farpath.runs.claims.rules import claims_of
+from farpath.runs.experiment import (
+    QUICK,
+    WHOLE,
+    Experiment,
+    RecordedRun,
+    WantedRun,
+    load_experiment,
+)
 from farpath.runs.status import shipped_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from farpath.spec.plan import Plan
+
 #: The directory below results in which `make campaign EXPERIMENT=companion` puts records;
 #: runs of one experiment alone are in a folder of its name.
 OWN = "companion"
+#: The shipped sets of runs; the first that has records is shown.
+SHIPPED = {WHOLE: "the whole campaign", QUICK: "the quick set"}
 #: At most this many missing runs are named.
 MAX_NAMED_RUNS = 12
 
@@ -163,6 +173,14 @@ def experiment_to_show(
     return ExperimentSelection(
         experiment, origin, done, missing, measures, (*unreadable, *problems)
     )
+
+
+def load_plan(record_dir: FilePath) -> Plan:
+    """Return the plan of a record without reading its samples.
+
+    Raises BadInputError as ``farpath.record.record.load_record`` does.
+    """
+    return load_record(record_dir, verify=False).plan
 
 
 def _by_plan(record_dirs: Iterable[FilePath]) -> tuple[dict[str, FilePath], tuple[str, ...]]:

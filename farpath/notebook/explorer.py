@@ -9,14 +9,15 @@ import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Protocol, cast
 
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
 from farpath.lab import preflight
 from farpath.lab.background_run import BackgroundRun
 from farpath.lab.progress import Stage
 from farpath.lab.run import Outcome
-from farpath.notebook.paper_records import load_plan, select_records
+from farpath.metrics.studies import studies
+from farpath.notebook.experiment_records import load_plan
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import DEFAULT_PATH
 from farpath.planning.request import SEED_RANGE, RunRequest
@@ -222,6 +223,23 @@ class Explorer:
         ]
         self._widgets.records.options = [("choose a record", None), *options]
         return [FilePath(record_dir) for _, record_dir in options], origin
+
+
+class _StudyOfRecords(Protocol):
+    """The function in a study.py that finds records to show."""
+
+    def select_records(self, results: FilePath) -> tuple[str, list[FilePath], tuple[str, ...]]:
+        """Return the origin and directories of the study's records, and problems."""
+
+
+def select_records(results: FilePath) -> tuple[str, list[FilePath], tuple[str, ...]]:
+    """Return the origin and directories of the first study's records, and problems.
+
+    Those below ``results`` are taken before shipped ones. Raises BadInputError without any.
+    """
+    for study in studies():
+        return cast(_StudyOfRecords, study).select_records(results)
+    return "No experiment of this project is a study with records", [], ()
 
 
 def _newest_first(record_dirs: Iterable[FilePath]) -> list[FilePath]:

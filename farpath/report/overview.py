@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, cast
 
-from farpath.analysis.studies import studies
 from farpath.base.column import NOTHING, number
 from farpath.base.sizes import size_text
 from farpath.mechanisms.disk.mechanism import disk_counts
@@ -19,6 +18,7 @@ from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
 from farpath.metrics.ping import ping_figures
 from farpath.metrics.short_flow import short_flows_of
+from farpath.metrics.studies import studies
 from farpath.report.table import Table
 from farpath.report.tables.regions import cpu_note
 

@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.analysis.claims import ClaimVerdict, as_text, count_states, judge_all
-from farpath.analysis.record_set import load_record_set
-from farpath.analysis.results import ResultSet, cpu_measurement_note, load_results, mixed
-from farpath.analysis.studies import studies_in
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.base.project import REPORT_MARK, SITE_MARK
-from farpath.planning.experiment import CPU
+from farpath.metrics.record_set import load_record_set
+from farpath.metrics.results import ResultSet, cpu_measurement_note, load_results, mixed
+from farpath.metrics.studies import studies_in
 from farpath.report.report import Report, table_files
 from farpath.report.site.build import build_site
 from farpath.report.site.view import view_for
+from farpath.runs.claims import ClaimVerdict, as_text, count_states, judge_all
+from farpath.runs.experiment import CPU
 from farpath.runs.job import PARTS, CampaignJob
 from farpath.runs.status import gather
 

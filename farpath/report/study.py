@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from farpath.analysis.analyses import measures_of
-from farpath.analysis.claims import ClaimVerdict, as_text, judge_all
-from farpath.analysis.claims.rules import measure_rules
-from farpath.analysis.measures import MEASURES_FILE, Measure, RecordedRun, write_measures
-from farpath.analysis.results import ResultSet
 from farpath.base.project import EXPERIMENTS
-from farpath.planning.experiment import load_experiment
+from farpath.metrics.measures import MEASURES_FILE, Measure, write_measures
+from farpath.metrics.results import ResultSet
 from farpath.report.figures.experiments import figures
 from farpath.report.report import Files, Report, figure_files, table_files
 from farpath.report.table import Table
 from farpath.report.table import as_text as table_as_text
 from farpath.report.tables.studies import study_tables
+from farpath.runs.analyses import measures_of
+from farpath.runs.claims import ClaimVerdict, as_text, judge_all
+from farpath.runs.claims.rules import measure_rules
+from farpath.runs.experiment import RecordedRun, load_experiment
 from farpath.runs.status import RunStatus, recorded_runs
 
 #: The directories of a report.

@@ -19,8 +19,8 @@ from farpath.base.project import experiment_folder
 from farpath.lab.pool import Pool
 from farpath.lab.qemu import CODE, OUT, Machine, Speed, parts
 from farpath.lab.run import Outcome
-from farpath.planning.experiment import FILE, OWN_PATHS
 from farpath.record.record import load_record
+from farpath.runs.experiment import FILE, OWN_PATHS
 from farpath.runs.job import CampaignJob, print_status
 from farpath.runs.run_set import PlannedRun
 from farpath.runs.status import RunStatus, move_damaged_records

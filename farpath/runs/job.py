@@ -10,19 +10,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from farpath.analysis.studies import study_of
 from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError, on_one_line
 from farpath.base.files import make_directory, user_errors
 from farpath.base.locks import exclusive_lock, remove_stale_locks, remove_stale_partials
 from farpath.base.project import EXPERIMENTS
 from farpath.lab.machine import available_cores
-from farpath.planning.experiment import (
+from farpath.metrics.studies import study_of
+from farpath.record.record import records_in
+from farpath.runs.experiment import (
     WHOLE,
     Experiment,
     WantedRun,
     load_experiment,
 )
-from farpath.record.record import records_in
 from farpath.runs.status import RunStatus, run_statuses, shipped_records
 
 LOG = logging.getLogger(__name__)

@@ -13,13 +13,11 @@ from pathlib import Path as FilePath
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.analyses import has_measures, measures_of, results_module
-from farpath.analysis.measures import MEASURES_FILE, write_measures
 from farpath.base.errors import BadInputError
 from farpath.base.files import apply_umask, remove_directory, replace_directory, user_errors
 from farpath.base.locks import fresh_partial, remove_stale_partials
 from farpath.base.project import experiment_folder
-from farpath.planning.experiment import CPU, WHOLE, load_experiment
+from farpath.metrics.measures import MEASURES_FILE, write_measures
 from farpath.record.description import write_description
 from farpath.record.identity import plan_identity
 from farpath.record.queue_table import further_tables
@@ -31,6 +29,8 @@ from farpath.record.record import (
     load_record,
     records_in,
 )
+from farpath.runs.analyses import has_measures, measures_of, results_module
+from farpath.runs.experiment import CPU, WHOLE, load_experiment
 from farpath.runs.status import (
     gather,
     images_for,
@@ -41,7 +41,7 @@ from farpath.runs.status import (
 )
 
 if TYPE_CHECKING:
-    from farpath.planning.experiment import WantedRun
+    from farpath.runs.experiment import WantedRun
     from farpath.runs.job import CampaignJob
     from farpath.runs.status import RunStatus
 
@@ -175,7 +175,7 @@ def _publish_summaries(
 
 def _write_summary(job: CampaignJob, states: Sequence[RunStatus]) -> None:
     """Write the summaries of the whole campaign to the file that tables and claims read."""
-    from farpath.analysis.results import load_results, write_figures
+    from farpath.metrics.results import load_results, write_figures
 
     folder = experiment_folder(job.experiment.name, job.experiments)
     with fresh_partial(folder) as partial:
@@ -188,7 +188,7 @@ def _write_summary(job: CampaignJob, states: Sequence[RunStatus]) -> None:
 
 def _update_summary(job: CampaignJob) -> None:
     """Replace the CPU runs in the existing summary by the shipped ones."""
-    from farpath.analysis.results import load_runs, read_figures, result_set_of, write_figures
+    from farpath.metrics.results import load_runs, read_figures, result_set_of, write_figures
 
     file = experiment_folder(job.experiment.name, job.experiments) / SUMMARY_FILE
     if file.is_file():

@@ -13,16 +13,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from farpath.analysis.measures import RecordedRun
 from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import user_errors
 from farpath.base.project import EXPERIMENTS, experiment_folder
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.sources import host_build_identity, source_identity
 from farpath.lab.provenance import record_name
-from farpath.planning.experiment import CPU, WHOLE, WantedRun
 from farpath.record.identity import code_identity, is_of_other_results, recorded_build_identity
 from farpath.record.record import RECORD_FILE, load_record, records_in
+from farpath.runs.experiment import CPU, WHOLE, RecordedRun, WantedRun
 from farpath.spec.settings import HOST
 
 #: The directory for damaged records, inside the directory of records.

@@ -17,8 +17,8 @@ import pytest
 
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.provenance import record_name
-from farpath.planning.experiment import load_experiment
 from farpath.record.record import RECORD_FILE
+from farpath.runs.experiment import load_experiment
 from tests.support.processes import interruptible
 
 NAME = "small"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from farpath.analysis.measures import MEASURES_FILE, Measure, read_measures
+from farpath.metrics.measures import MEASURES_FILE, Measure, read_measures
 
 #: How long the runs may take, as a limit for hangs.
 HANG_S = 3600

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from experiments.loss_utilisation.analysis import UTILISATION
-from farpath.analysis.claims import HOLDS, UNDECIDED
-from farpath.analysis.claims.rules import measure_rules
-from farpath.analysis.measures import select_measures
-from farpath.planning.experiment import QUICK, load_experiment
+from farpath.metrics.measures import select_measures
 from farpath.record.record import RECORD_FILE
+from farpath.runs.claims import HOLDS, UNDECIDED
+from farpath.runs.claims.rules import measure_rules
+from farpath.runs.experiment import QUICK, load_experiment
 from farpath.runs.job import CampaignJob
 from tests.companion.conftest import QuickCompanion
 from tests.support.study_runs import ANALYSES

@@ -15,8 +15,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from experiments.seven_regions.selection import OWN as OWN_PLACES
 from farpath.base.project import PROJECT
-from farpath.notebook.paper_records import OWN as OWN_PLACES
 from tests.containers.conftest import container, docker, inspect
 from tests.support.campaigns import LABELS, write_seven_regions
 from tests.support.processes import await_true, completed

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from experiments.ablation.analysis import ABLATION, ABLATION_FILE
-from farpath.analysis.measures import MEASURES_FILE
+from experiments.seven_regions.selection import EXPERIMENT as PAPER
 from farpath.base.project import BUILD, PROJECT
-from farpath.planning.experiment import PAPER
+from farpath.metrics.measures import MEASURES_FILE
 from farpath.planning.path_files import path_by_name
 from farpath.record.record import records_in
 from farpath.runs.status import shipped_records

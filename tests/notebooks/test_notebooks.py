@@ -10,11 +10,12 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.ablation.analysis import write_ablation
-from farpath.analysis.claims.rules import claims_of
-from farpath.analysis.measures import MEASURES_FILE
+from experiments.seven_regions.selection import EXPERIMENT as PAPER
 from farpath.base.project import PROJECT, experiment_folder
+from farpath.metrics.measures import MEASURES_FILE
 from farpath.notebook.experiment_records import experiment_to_show
-from farpath.planning.experiment import PAPER, QUICK, load_experiment
+from farpath.runs.claims.rules import claims_of
+from farpath.runs.experiment import QUICK, load_experiment
 from farpath.runs.status import shipped_records
 from tests.notebooks.conftest import Clone, make_clone
 from tests.support.ablations import ablation_of, halved

@@ -9,10 +9,11 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from experiments.seven_regions.selection import EXPERIMENT as PAPER
 from farpath.base.project import experiment_folder
 from farpath.metrics.run import Summary, summarise
-from farpath.planning.experiment import FILE, PAPER, QUICK, load_experiment
 from farpath.record.record import Record, load_record
+from farpath.runs.experiment import FILE, QUICK, load_experiment
 from farpath.runs.host_lab import copy_experiment
 from farpath.runs.job import CampaignJob
 

@@ -10,9 +10,9 @@ import json
 
 import pytest
 
-from farpath.analysis.claims.claim import claims
-from farpath.analysis.published import all_published
+from experiments.seven_regions.published import all_published
 from farpath.programs.catalog import catalogue
+from farpath.runs.claims.claim import claims
 from tests.paper.conftest import QuickPaper
 
 STACKS = [name for name, entry in catalogue().items() if entry.era == "2004" and entry.published]

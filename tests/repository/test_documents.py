@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from farpath import __version__
-from farpath.analysis.claims.rules import claims_of
 from farpath.base.project import PROJECT
+from farpath.runs.claims.rules import claims_of
 from tests.support.study_runs import ALL_ANALYSES
 
 DOCS = PROJECT / "docs"

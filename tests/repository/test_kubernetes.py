@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from farpath.base.project import EXPERIMENTS, experiment_folder
-from farpath.planning.experiment import FILE, OWN_PATHS, load_experiment
+from farpath.runs.experiment import FILE, OWN_PATHS, load_experiment
 
 MANIFEST = EXPERIMENTS / "kubernetes" / "job.yaml"
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from farpath.base.project import PROJECT
-from farpath.planning.experiment import load_experiment
 from farpath.planning.request import RunRequest
+from farpath.runs.experiment import load_experiment
 from tests.support.study_runs import HOST_ANALYSES
 
 COMPANION = load_experiment("companion").parts

@@ -11,8 +11,8 @@ from statistics import median
 import pytest
 
 from experiments.ablation.analysis import ABLATION, ABLATION_FILE
-from farpath.analysis.analyses import shipped_measures
 from farpath.base.project import PROJECT, experiment_folder
+from farpath.runs.analyses import shipped_measures
 from tests.support.command_line import Farpath
 
 README = PROJECT / "README.md"

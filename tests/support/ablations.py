@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from experiments.ablation.analysis import ABLATION, Ablation, AblationRun, options_of
 from farpath.metrics.run import Summary
-from farpath.planning.experiment import (
+from farpath.runs.experiment import (
     WHOLE,
     Experiment,
     WantedRun,

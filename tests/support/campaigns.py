@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.analysis.paper_stacks import paper_names
-from farpath.analysis.published import all_published
-from farpath.analysis.results import ResultSet, RunSummary, result_set_of
+from experiments.seven_regions.paper_stacks import paper_names
+from experiments.seven_regions.published import all_published
+from farpath.metrics.results import ResultSet, RunSummary, result_set_of
 from farpath.metrics.run import RegionSummary, Summary
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan

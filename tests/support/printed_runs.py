@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farpath.analysis.published import Published, published
+from experiments.seven_regions.published import Published, published
 from farpath.metrics.run import Summary
 from tests.support.campaigns import summary_of
 

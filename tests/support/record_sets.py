@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path as FilePath
 
-from farpath.analysis.record_set import Member, RecordSet, make_record_set
+from farpath.metrics.record_set import Member, RecordSet, make_record_set
 from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
 from tests.support.campaigns import run_of

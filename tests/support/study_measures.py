@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from experiments.recovery import analysis as recovery
-from farpath.analysis.measures import Measure
+from farpath.metrics.measures import Measure
 
 
 def measure(experiment: str, quantity: str, value: float, **more: Any) -> Measure:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from farpath.analysis.measures import MEASURES_FILE, RecordedRun
 from farpath.base.project import experiment_folder
 from farpath.mechanisms.trace.table import COLUMNS, Trace
-from farpath.planning.experiment import QUICK, WantedRun, load_experiment
+from farpath.metrics.measures import MEASURES_FILE
 from farpath.record.record import Record, Samples, typed_frame, write_record
+from farpath.runs.experiment import QUICK, RecordedRun, WantedRun, load_experiment
 from farpath.spec.datagrams import notes_arrivals
 from farpath.spec.plan import Plan
 from farpath.spec.settings import HOST

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure, RecordedRun
 from farpath.base.experiment_modules import FIGURE, experiment_module
 from farpath.base.project import EXPERIMENTS
+from farpath.metrics.measures import Measure
+from farpath.runs.experiment import RecordedRun
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

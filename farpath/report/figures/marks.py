@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from farpath.analysis.measures import Measure
+from farpath.metrics.measures import Measure
 from farpath.report.figures.stack_colours import series_colour
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farpath.analysis.run_settings import schedule_text
 from farpath.mechanisms.era.mechanism import era_text
 from farpath.mechanisms.trace.table import windows_mb
 from farpath.metrics.run import per_second, seconds_above_rate, smoothed_flows
+from farpath.metrics.run_settings import schedule_text
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.save import save
 from farpath.report.figures.stack_colours import MOST_NAMED, OTHER_COLOUR, hatch_of, looks_of

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from farpath.analysis.record_set import Group, RecordSet
-from farpath.analysis.run_settings import group_settings
 from farpath.metrics.column import RUN
+from farpath.metrics.record_set import Group, RecordSet
+from farpath.metrics.run_settings import group_settings
 from farpath.record.record import load_record
 from farpath.report.figures.run import draw
 from farpath.report.figures.save import FORMATS, save

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from farpath.analysis.run_settings import SETTINGS
+from farpath.metrics.run_settings import SETTINGS
 from farpath.report.figures.stack_colours import look_of, looks_of
 from farpath.report.figures.style import INK, QUIET, RULE, print_style
 from farpath.report.tables.sweep_results import SweepResults, SweptRun

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from farpath.analysis.run_settings import path_headline, path_line
 from farpath.base.files import read_regular
 from farpath.metrics.one_draw import one_draw_sentences
+from farpath.metrics.run_settings import path_headline, path_line
 from farpath.report.figures.run import title
 from farpath.report.html.render import render
 from farpath.report.overview import results

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath import __version__
-from farpath.analysis.record_set import RecordSet, load_record_set
 from farpath.base.errors import BadInputError
 from farpath.base.files import apply_umask, replace_directory, user_errors, write_text
 from farpath.base.locks import fresh_partial
 from farpath.base.project import SITE_MARK
+from farpath.metrics.record_set import RecordSet, load_record_set
 from farpath.record.record import load_record
 from farpath.report.html.render import asset_text, plotly_js
 from farpath.report.html.run_page import render_page

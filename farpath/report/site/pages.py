@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from farpath.analysis.results import ResultSet
 from farpath.base.files import safe_name
+from farpath.metrics.results import ResultSet
 
 #: The address of the index, relative to a run's page.
 TO_INDEX = "../index.html"

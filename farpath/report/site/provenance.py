@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from farpath.analysis.results import RunSummary
+from farpath.metrics.results import RunSummary
 
 #: Runs with the most common provenance have no mark, the others these.
 MARKS = "abcdefghijklmnopqrstuvwxyz"

@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path as FilePath
 
 from farpath import __version__
-from farpath.analysis.record_set import RecordSet
-from farpath.analysis.results import RunSummary
-from farpath.analysis.run_settings import further_settings
-from farpath.analysis.studies import Study, studies
+from farpath.metrics.record_set import RecordSet
+from farpath.metrics.results import RunSummary
+from farpath.metrics.run_settings import further_settings
+from farpath.metrics.studies import Study, studies
 from farpath.report.figures.runs import CAPTION, OVERVIEW, write_figures, write_overview
 from farpath.report.figures.stack_colours import look_of
 from farpath.report.html.render import render

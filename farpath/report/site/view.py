@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Protocol, cast
 
-from farpath.analysis.record_set import RecordSet
-from farpath.analysis.studies import titles
 from farpath.base.errors import BadInputError
 from farpath.base.experiment_modules import STUDY, experiment_module, experiments_with
 from farpath.base.project import EXPERIMENTS
+from farpath.metrics.record_set import RecordSet
+from farpath.metrics.studies import titles
 
 if TYPE_CHECKING:
-    from farpath.analysis.results import ResultSet, RunSummary
+    from farpath.metrics.results import ResultSet, RunSummary
     from farpath.report.html.run_page import NavLinks
     from farpath.report.site.thumbnail import Area
     from farpath.report.table import Table

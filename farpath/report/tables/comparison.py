@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from farpath.analysis.record_set import RUNS, Member, make_record_set
-from farpath.analysis.results import run_summary
-from farpath.analysis.run_settings import SETTINGS, further_settings
 from farpath.base.column import NOTHING, number
 from farpath.base.errors import BadInputError
 from farpath.metrics.column import FLOW, RUN_RESULTS
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, summarise_record
+from farpath.metrics.record_set import RUNS, Member, make_record_set
+from farpath.metrics.results import run_summary
 from farpath.metrics.run import Summary, aggregate, per_second
+from farpath.metrics.run_settings import SETTINGS, further_settings
 from farpath.report.table import Table
 from farpath.report.tables.regions import difference, ratio
 

@@ -10,7 +10,7 @@ from farpath.metrics.run import Summary
 from farpath.report.table import Table
 
 if TYPE_CHECKING:
-    from farpath.analysis.published import Published
+    from experiments.seven_regions.published import Published
 
 SENT_NOTE = (
     "Throughputs and S are of what receivers read; those called sent are of what the sending "

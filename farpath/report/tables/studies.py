@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path as FilePath
 
-from farpath.analysis.measures import Measure
 from farpath.base.column import NOTHING, Value
 from farpath.base.experiment_modules import ANALYSIS, experiment_module
 from farpath.base.project import EXPERIMENTS
 from farpath.metrics.estimate import Estimate, estimate
+from farpath.metrics.measures import Measure
 from farpath.report.table import Table
 from farpath.report.tables.regions import ratio
 

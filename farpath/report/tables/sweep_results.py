@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from farpath.analysis.record_set import RUNS, Member, RecordSet, make_record_set
-from farpath.analysis.results import RunSummary
 from farpath.base.column import Column
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import mechanism_columns
 from farpath.metrics.column import FLOW, RUN_RESULTS
 from farpath.metrics.flow_summary import FlowSummary, flows_of
+from farpath.metrics.record_set import RUNS, Member, RecordSet, make_record_set
+from farpath.metrics.results import RunSummary
 from farpath.metrics.run import Summary
 from farpath.record.record import Record, load_record
 from farpath.runs.make import MadeRun, MadeSet

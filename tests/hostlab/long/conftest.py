@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from farpath.lab.qemu import Machine
-from farpath.planning.experiment import CPU, load_experiment
+from farpath.runs.experiment import CPU, load_experiment
 from farpath.runs.host_lab import EXPERIMENTS, copy_experiment
 from farpath.runs.job import CampaignJob
 from tests.hostlab.conftest import LIMIT_S, SPEED, made_of

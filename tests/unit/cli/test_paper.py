@@ -13,12 +13,12 @@ import pytest
 from experiments.ablation.analysis import write_ablation
 from experiments.mtu_bias.analysis import RATIO
 from experiments.rtt_bias.analysis import EXPERIMENT as RTT_BIAS
-from farpath.analysis.measures import Measure, write_measures
-from farpath.analysis.results import read_figures, result_set_of, write_figures
+from experiments.seven_regions.selection import EXPERIMENT as PAPER
 from farpath.base import project
 from farpath.base.project import experiment_folder
 from farpath.cli.paper import SUMMARY_FILE
-from farpath.planning.experiment import PAPER
+from farpath.metrics.measures import Measure, write_measures
+from farpath.metrics.results import read_figures, result_set_of, write_figures
 from tests.support.ablations import ablation_of
 from tests.support.campaigns import (
     published_campaign,

@@ -8,8 +8,8 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.experiment import load_experiment
 from farpath.report.study import report_of, write_report
+from farpath.runs.experiment import load_experiment
 from farpath.runs.status import RunStatus
 from tests.support.command_line import Farpath
 from tests.support.study_runs import write_run
@@ -24,9 +24,9 @@ time = "20s"
 minutes = 1
 """,
     "analysis.py": """
-from farpath.analysis.claims.rules import Criteria, matching
-from farpath.analysis.claims.verdict import Condition
-from farpath.analysis.measures import Measure
+from farpath.runs.claims.rules import Criteria, matching
+from farpath.runs.claims.verdict import Condition
+from farpath.metrics.measures import Measure
 from farpath.metrics.flow import mean_bps
 
 def measures(runs):

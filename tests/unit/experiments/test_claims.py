@@ -15,11 +15,11 @@ from experiments.response_function import analysis as response
 from experiments.rtt_bias import analysis as rtt_bias
 from experiments.tuning import analysis as tuning
 from experiments.window_cap import analysis as window_cap
-from farpath.analysis.claims import FAILS, HOLDS, UNDECIDED, judge_all
-from farpath.analysis.claims.claim import claims
-from farpath.analysis.claims.judge import judge
-from farpath.analysis.measures import Measure
-from farpath.analysis.results import ResultSet
+from farpath.metrics.measures import Measure
+from farpath.metrics.results import ResultSet
+from farpath.runs.claims import FAILS, HOLDS, UNDECIDED, judge_all
+from farpath.runs.claims.claim import claims
+from farpath.runs.claims.judge import judge
 from tests.support.study_measures import measure, recoveries
 
 

@@ -8,10 +8,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.cpu_streams import analysis as cpu_streams
-from farpath.analysis.measures import RecordedRun, select_measures
 from farpath.base.errors import BadInputError
-from farpath.planning.experiment import QUICK, WHOLE, load_experiment
+from farpath.metrics.measures import select_measures
 from farpath.record.record import Record
+from farpath.runs.experiment import QUICK, WHOLE, RecordedRun, load_experiment
 from tests.support.study_runs import CPU_PART, write_recorded_runs, write_run
 
 

@@ -7,11 +7,11 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.cross_traffic import analysis as cross_traffic
-from farpath.analysis.measures import Measure, RecordedRun, select_measures
 from farpath.mechanisms.traffic import short_flow_table
-from farpath.planning.experiment import QUICK, load_experiment
+from farpath.metrics.measures import Measure, select_measures
 from farpath.planning.path_files import path_by_name
 from farpath.record.record import write_record
+from farpath.runs.experiment import QUICK, RecordedRun, load_experiment
 from tests.support.short_flows import TAKEN_NS, write_short_flows
 from tests.support.study_runs import write_recorded_runs, write_run
 

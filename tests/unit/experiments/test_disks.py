@@ -7,10 +7,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.disks import analysis as disks
-from farpath.analysis.measures import select_measures
-from farpath.analysis.published_measures import published_measures
-from farpath.planning.experiment import WHOLE
+from farpath.metrics.measures import select_measures
+from farpath.metrics.published_measures import published_measures
 from farpath.planning.request import RunRequest
+from farpath.runs.experiment import WHOLE
 from farpath.spec.plan import Plan
 from tests.support.study_runs import write_recorded_runs
 

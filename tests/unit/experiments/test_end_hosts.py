@@ -8,11 +8,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.end_hosts import analysis as end_hosts
-from farpath.analysis.measures import RecordedRun
 from farpath.base.errors import BadInputError
 from farpath.metrics import flow as flow_metrics
-from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.planning.request import RunRequest
+from farpath.runs.experiment import QUICK, WHOLE, RecordedRun, load_experiment
 from tests.support.study_runs import write_recorded_runs, write_run
 
 

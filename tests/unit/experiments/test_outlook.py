@@ -8,9 +8,8 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.outlook import analysis as outlook
-from farpath.analysis.measures import RecordedRun
-from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.planning.request import RunRequest
+from farpath.runs.experiment import QUICK, WHOLE, RecordedRun, load_experiment
 from tests.support.study_runs import write_recorded_runs, write_run
 
 

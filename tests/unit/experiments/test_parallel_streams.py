@@ -9,10 +9,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.parallel_streams import analysis as parallel_streams
-from farpath.analysis.measures import Measure, RecordedRun
 from farpath.metrics import flow as flow_metrics
-from farpath.planning.experiment import QUICK, WHOLE, load_experiment
+from farpath.metrics.measures import Measure
 from farpath.planning.request import RunRequest
+from farpath.runs.experiment import QUICK, WHOLE, RecordedRun, load_experiment
 from farpath.spec.bus import Bus
 from tests.support.study_runs import write_recorded_runs, write_run
 

@@ -7,8 +7,8 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.tuning import analysis as tuning
-from farpath.analysis.measures import Measure, select_measures
-from farpath.planning.experiment import QUICK, WHOLE, load_experiment
+from farpath.metrics.measures import Measure, select_measures
+from farpath.runs.experiment import QUICK, WHOLE, load_experiment
 from tests.support.study_runs import write_recorded_runs
 
 

@@ -8,9 +8,9 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.udp import analysis as udp
-from farpath.analysis.measures import select_measures
-from farpath.planning.experiment import QUICK
+from farpath.metrics.measures import select_measures
 from farpath.planning.request import RunRequest
+from farpath.runs.experiment import QUICK
 from tests.support.study_runs import LOST, SEEN, write_recorded_runs
 
 

@@ -31,9 +31,9 @@ from farpath.report.repeat import command_of
 from farpath.spec.plan import Plan
 from tests.support.lesson_runs import write_lesson_run
 from tests.support.record_sets import member, record_set
-from farpath.analysis.record_set import load_record_set
-from farpath.analysis.results import run_summary
-from farpath.analysis.run_settings import further_settings
+from farpath.metrics.record_set import load_record_set
+from farpath.metrics.results import run_summary
+from farpath.metrics.run_settings import further_settings
 from farpath.report.tables.runs import run_tables
 from farpath.report.tables.sweep import sweep_table
 from farpath.report.tables.sweep_results import SweepResults

@@ -8,10 +8,10 @@ from pathlib import Path as FilePath
 import pandas as pd
 import pytest
 
-from farpath.analysis.results import run_summary
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.metrics.link import link_summaries
 from farpath.metrics.record import metrics_of
+from farpath.metrics.results import run_summary
 from farpath.record import queue_table
 from farpath.record.record import Record, load_record
 from farpath.report.export import tables_of

@@ -12,14 +12,14 @@ import pytest
 from experiments.cbr_background import analysis as cbr_background
 from experiments.inter_protocol import analysis as inter_protocol
 from experiments.recovery import analysis as recovery
-from farpath.analysis.analyses import campaign_command
-from farpath.analysis.claims.rules import claims_of, measure_rules
-from farpath.analysis.measures import MEASURES_FILE, select_measures, write_measures
 from farpath.base.errors import BadInputError
 from farpath.base.project import experiment_folder
+from farpath.metrics.measures import MEASURES_FILE, select_measures, write_measures
 from farpath.notebook.experiment_records import experiment_to_show
-from farpath.planning.experiment import QUICK, WHOLE, load_experiment
 from farpath.report.figures.experiments import figures
+from farpath.runs.analyses import campaign_command
+from farpath.runs.claims.rules import claims_of, measure_rules
+from farpath.runs.experiment import QUICK, WHOLE, load_experiment
 from farpath.runs.status import shipped_records
 from tests.support.study_runs import ALL_ANALYSES, copy_experiments, write_run, write_runs
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from farpath.analysis.published import all_published
+from experiments.seven_regions.published import all_published
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
 from farpath.mechanisms.era.mechanism import era_by_text

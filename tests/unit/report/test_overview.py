@@ -8,10 +8,10 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.metrics.record import metrics_of
-from farpath.planning.experiment import QUICK, load_experiment
 from farpath.record.record import Record
 from farpath.report.overview import overview
 from farpath.report.table import Table
+from farpath.runs.experiment import QUICK, load_experiment
 from tests.support.campaigns import write_seven_regions
 from tests.support.study_runs import write_run
 

@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path as FilePath
 
 from experiments.recovery import analysis as recovery
-from farpath.analysis.measures import read_measures
 from farpath.base.project import EXPERIMENTS
-from farpath.planning.experiment import QUICK
+from farpath.metrics.measures import read_measures
 from farpath.report.study import report_of, write_report
+from farpath.runs.experiment import QUICK
 from farpath.runs.status import RunStatus
 from tests.support.study_runs import write_recorded_runs
 

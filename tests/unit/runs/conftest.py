@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from farpath.planning.experiment import load_experiment
+from farpath.runs.experiment import load_experiment
 from farpath.runs.status import RunStatus
 
 

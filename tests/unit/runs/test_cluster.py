@@ -8,8 +8,8 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import MachineLacksError
-from farpath.planning.experiment import ExperimentPart, load_experiment
 from farpath.runs import cluster
+from farpath.runs.experiment import ExperimentPart, load_experiment
 from farpath.runs.job import CampaignJob
 from farpath.runs.status import RunStatus
 from tests.support.campaigns import make_empty_record

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from experiments.cpu_streams import analysis as cpu_streams
-from farpath.analysis.measures import read_measures, select_measures
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.lab import provenance
 from farpath.lab.artifacts import sources
 from farpath.lab.pool import Pool
 from farpath.lab.qemu import CommandResult
 from farpath.lab.run import Outcome
-from farpath.planning.experiment import CPU, QUICK, load_experiment
+from farpath.metrics.measures import read_measures, select_measures
 from farpath.record.description import write_description
 from farpath.record.record import RECORD_FILE, Record, load_record, write_record
 from farpath.runs import campaign, host_lab, status
+from farpath.runs.experiment import CPU, QUICK, load_experiment
 from farpath.runs.job import CampaignJob
 from farpath.runs.run_set import PlannedRun
 from farpath.runs.status import RunStatus

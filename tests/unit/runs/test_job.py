@@ -7,11 +7,12 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.ablation.analysis import ABLATION
+from experiments.seven_regions.selection import EXPERIMENT as PAPER
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.locks import exclusive_lock
 from farpath.cli import campaign
-from farpath.planning.experiment import PAPER, QUICK, ExperimentPart, load_experiment
 from farpath.runs import job as jobs
+from farpath.runs.experiment import QUICK, ExperimentPart, load_experiment
 from farpath.runs.job import LOCK, CampaignJob, campaign_directory
 from tests.support.leftovers import killed_maker
 

@@ -9,19 +9,19 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.ablation.analysis import ABLATION, ABLATION_FILE, read_ablation
+from experiments.seven_regions.selection import EXPERIMENT as PAPER
 from farpath.base.errors import BadInputError
-from farpath.planning.experiment import (
+from farpath.record.identity import plan_identity
+from farpath.record.record import Record, load_record, records_in
+from farpath.runs import job as jobs
+from farpath.runs import reference
+from farpath.runs.experiment import (
     CPU,
-    PAPER,
     QUICK,
     WHOLE,
     WantedRun,
     load_experiment,
 )
-from farpath.record.identity import plan_identity
-from farpath.record.record import Record, load_record, records_in
-from farpath.runs import job as jobs
-from farpath.runs import reference
 from farpath.runs.job import CampaignJob
 from farpath.runs.reference import publish, write_compact_record
 from farpath.runs.status import RunStatus

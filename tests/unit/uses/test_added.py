@@ -22,7 +22,7 @@ from pathlib import Path
 
 import typer
 
-from farpath.analysis.results import run_summary
+from farpath.metrics.results import run_summary
 from farpath.cli.shared_options import RESULTS, AsJson, RecordsDir
 from farpath.planning.request import RunRequest
 from farpath.report.report import Report

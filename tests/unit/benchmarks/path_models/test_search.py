@@ -12,9 +12,9 @@ import pytest
 from benchmarks.path_models.model import PathModel, cost_of_tables
 from benchmarks.path_models.search import best_trial, continue_search, load_search, read_trials
 from benchmarks.path_models.table import best_trial_table, trials_table
-from farpath.analysis.results import RunSummary
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.base.project import PROJECT
+from farpath.metrics.results import RunSummary
 from farpath.planning.path_files import path_by_name
 from farpath.runs.make import MadeRun, MadeSet
 from farpath.runs.run_set import RunSet

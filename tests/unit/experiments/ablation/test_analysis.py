@@ -22,12 +22,11 @@ from experiments.ablation.analysis import (
     write_ablation,
 )
 from experiments.seven_regions.distances import mean_distance, rank_correlation
-from farpath.analysis.claims import FAILS, HOLDS
-from farpath.analysis.measures import RecordedRun
-from farpath.analysis.results import result_set_of
 from farpath.base.errors import BadInputError
+from farpath.metrics.results import result_set_of
 from farpath.metrics.run import Summary
-from farpath.planning.experiment import QUICK, WantedRun, load_experiment
+from farpath.runs.claims import FAILS, HOLDS
+from farpath.runs.experiment import QUICK, RecordedRun, WantedRun, load_experiment
 from tests.support import ablations
 from tests.support.campaigns import published_campaign, write_seven_regions
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.ablation.analysis import ABLATION, Ablation
 from experiments.ablation.drawing import draw_ablation
-from farpath.planning.experiment import load_experiment
+from farpath.runs.experiment import load_experiment
 from tests.support.ablations import ablation_of, halved
 from tests.support.curves import xs, ys
 

@@ -9,7 +9,7 @@ import pytest
 from experiments.ablation.analysis import ABLATION, ABLATION_FILE, write_ablation
 from experiments.ablation.selection import ablation_to_show
 from farpath.base.errors import BadInputError
-from farpath.planning.experiment import QUICK
+from farpath.runs.experiment import QUICK
 from tests.support.ablations import ablation_of
 
 

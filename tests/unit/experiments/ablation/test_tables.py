@@ -6,8 +6,8 @@ import dataclasses
 
 from experiments.ablation.analysis import ABLATION, Ablation
 from experiments.ablation.tables import ablation_tables
-from farpath.planning.experiment import QUICK, ExperimentPart, load_experiment
 from farpath.report.table import TEXT_COLUMNS, Table, as_csv, as_text
+from farpath.runs.experiment import QUICK, ExperimentPart, load_experiment
 from tests.support.ablations import ablation_of, halved
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from experiments.seven_regions import agreement
 from experiments.seven_regions.distances import rank_correlation
-from farpath.analysis.paper_stacks import paper_names
-from farpath.analysis.results import result_set_of
+from experiments.seven_regions.paper_stacks import paper_names
 from farpath.base.errors import BadInputError
+from farpath.metrics.results import result_set_of
 from tests.support.campaigns import (
     changed,
     published_campaign,

@@ -8,7 +8,9 @@ import math
 
 import pytest
 
-from farpath.analysis.claims import (
+from experiments.seven_regions.paper_stacks import paper_names
+from farpath.metrics.results import ResultSet, RunSummary, result_set_of
+from farpath.runs.claims import (
     FAILS,
     HOLDS,
     UNDECIDED,
@@ -17,10 +19,8 @@ from farpath.analysis.claims import (
     judge,
     judge_all,
 )
-from farpath.analysis.claims.claim import claims
-from farpath.analysis.claims.rules import measure_rules, run_rules
-from farpath.analysis.paper_stacks import paper_names
-from farpath.analysis.results import ResultSet, RunSummary, result_set_of
+from farpath.runs.claims.claim import claims
+from farpath.runs.claims.rules import measure_rules, run_rules
 from tests.support.campaigns import (
     Change,
     changed,

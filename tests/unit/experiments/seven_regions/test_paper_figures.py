@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from experiments.seven_regions import paper_figures as paper
-from farpath.analysis.results import load_results
+from farpath.metrics.results import load_results
 from farpath.report.figures.save import save
 from tests.support.campaigns import write_named
 

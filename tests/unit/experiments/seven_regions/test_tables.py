@@ -10,8 +10,8 @@ import pytest
 
 from experiments.seven_regions import agreement
 from experiments.seven_regions import tables as campaign_tables
-from farpath.analysis.paper_stacks import paper_names
-from farpath.analysis.results import ResultSet, result_set_of
+from experiments.seven_regions.paper_stacks import paper_names
+from farpath.metrics.results import ResultSet, result_set_of
 from farpath.report.table import Table
 from tests.support.campaigns import changed, published_campaign, run_of, set_figures
 from tests.support.sheets import numbers_of

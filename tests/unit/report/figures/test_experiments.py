@@ -28,12 +28,12 @@ from experiments.rtt_bias import analysis as rtt_bias
 from experiments.tuning import analysis as tuning
 from experiments.udp import analysis as udp
 from experiments.window_cap import analysis as window_cap
-from farpath.analysis.analyses import measures_of
-from farpath.analysis.measures import Measure, RecordedRun
 from farpath.base.experiment_modules import FIGURE, experiment_module
-from farpath.planning.experiment import QUICK, WHOLE, load_experiment
+from farpath.metrics.measures import Measure
 from farpath.report.figures.experiments import figures
 from farpath.report.figures.stack_colours import look_of, looks_of
+from farpath.runs.analyses import measures_of
+from farpath.runs.experiment import QUICK, WHOLE, RecordedRun, load_experiment
 from tests.support.curves import xs, ys
 from tests.support.study_measures import measure
 from tests.support.study_runs import ALL_ANALYSES, LOST_S, write_recorded_runs, write_run

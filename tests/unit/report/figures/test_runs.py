@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.record_set import load_record_set
+from farpath.metrics.record_set import load_record_set
 from farpath.report.figures.runs import flow_means_mbps, labels
 from tests.support.campaigns import write_named
 from tests.support.record_sets import member, record_set

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from farpath.analysis.results import result_set_of
+from farpath.metrics.results import result_set_of
 from farpath.report.site import pages
 from tests.support import campaigns
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from farpath.analysis.published import Published, published
+from experiments.seven_regions.published import Published, published
 from farpath.metrics.run import Summary, summarise
 from farpath.record.record import Samples
 from farpath.report import table

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.analysis.record_set import load_record_set
+from farpath.metrics.record_set import load_record_set
 from farpath.report.table import as_csv
 from farpath.report.tables.runs import run_tables
 from tests.support.campaigns import write_named, write_seven_regions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from experiments.response_function import analysis as response
-from farpath.analysis.measures import Measure
+from farpath.metrics.measures import Measure
 from farpath.report.tables.studies import study_tables
 from tests.support.study_measures import measure
 

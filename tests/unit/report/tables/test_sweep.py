@@ -12,7 +12,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from farpath.analysis.results import run_summary
+from farpath.metrics.results import run_summary
 from farpath.planning.request import RunRequest
 from farpath.report.figures.save import save
 from farpath.report.figures.stack_colours import look_of

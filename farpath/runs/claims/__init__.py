@@ -1,0 +1,28 @@
+"""Claims of the study's documents, each judged by the results of a campaign."""
+
+from farpath.runs.claims.judge import judge, judge_all
+from farpath.runs.claims.text import as_text, count_states, totals
+from farpath.runs.claims.verdict import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    ClaimVerdict,
+    Condition,
+    CriterionResult,
+    state_of,
+)
+
+__all__ = [
+    "FAILS",
+    "HOLDS",
+    "UNDECIDED",
+    "ClaimVerdict",
+    "Condition",
+    "CriterionResult",
+    "as_text",
+    "count_states",
+    "judge",
+    "judge_all",
+    "state_of",
+    "totals",
+]

@@ -1,0 +1,67 @@
+"""The claims of documents: claims.toml in the folders of experiments."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path as FilePath
+
+from farpath.base.documents import read_toml
+from farpath.base.errors import BadInputError
+from farpath.base.project import EXPERIMENTS, experiment_folder
+from farpath.runs.experiment import experiment_names
+
+#: The file in an experiment's folder.
+FILE = "claims.toml"
+#: The fields of a claim that are its words; the others say how it is judged.
+WORDS = ("id", "source", "claim", "decided_by")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence that a measurement can confirm or refute, and the comparison that decides it.
+
+    ``runs``: those that decide it, if an experiment's measures do. ``fitted``: what the model of
+    the path was fitted to, if the claim is about that. ``undecidable``: why no run of this lab
+    decides it.
+    """
+
+    id: str
+    source: str
+    claim: str
+    decided_by: str
+    runs: str = ""
+    fitted: str = ""
+    undecidable: str = ""
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Its id, source and sentence, and the comparison."""
+        return {name: getattr(self, name) for name in WORDS}
+
+
+@cache
+def claims(experiments: FilePath = EXPERIMENTS) -> tuple[Claim, ...]:
+    """Return the claims of all experiments in a folder, in the order of their ids.
+
+    Raises BadInputError naming a file with an invalid field.
+    """
+    from farpath.base.validation import validated
+
+    found = []
+    for name in experiment_names(experiments):
+        file = experiment_folder(name, experiments) / FILE
+        if not file.is_file():
+            continue
+        for entry in read_toml(file).get("claims", ()):
+            try:
+                found.append(validated(Claim, entry))
+            except BadInputError as error:
+                raise error.in_file(str(file)) from error
+    return tuple(sorted(found, key=lambda claim: _order(claim.id)))
+
+
+def _order(text: str) -> list[tuple[int, str]]:
+    """Return a key by which C9 stands before C10."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", text)]
