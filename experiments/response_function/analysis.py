@@ -13,7 +13,7 @@ from farpath.metrics.theory import window_rules
 from farpath.metrics.theory.response import Rule, mean_window
 from farpath.record.record import Record
 from farpath.report.table import Table
-from farpath.report.tables.regions import ratio
+from farpath.report.tables.deviations import ratio
 from farpath.report.tables.studies import value_text
 from farpath.runs.claims.rules import Criteria, matching, mean, within_theory
 from farpath.runs.claims.verdict import Condition

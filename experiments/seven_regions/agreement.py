@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from farpath.base.column import NOTHING, Value, number
 from farpath.base.errors import BadInputError
-from farpath.metrics.column import NOTHING, Value, number
 from farpath.metrics.estimate import spearman
 from farpath.metrics.results import ResultSet, mixed
 from farpath.report.table import Table
-from farpath.report.tables.regions import ratio
+from farpath.report.tables.deviations import ratio
 from farpath.runs.claims import FAILS, HOLDS, UNDECIDED, count_states, judge_all
 from farpath.runs.claims.rules import MissingRunsError
 

@@ -7,8 +7,6 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from experiments.seven_regions.paper_stacks import labels_by_paper_name, paper_names
-from experiments.seven_regions.published import published
 from farpath.base.column import NOTHING
 from farpath.metrics.column import RUN
 from farpath.metrics.estimate import estimate_over_seeds

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from farpath.metrics.results import ResultSet, RunSummary
+from farpath.metrics.run import Summary
 from farpath.programs.catalog import catalogue
 from farpath.spec.schedule import REGIONS, SEVEN_REGIONS
 
@@ -61,12 +62,17 @@ def _took_the_paper_test(run: RunSummary) -> bool:
 
 def intended_differences(runs: Iterable[RunSummary]) -> tuple[str, ...]:
     """Return a sentence for each intended difference between runs and those of the paper."""
-    all_runs = tuple(runs)
+    return differences_of(run.summary for run in runs)
+
+
+def differences_of(summaries: Iterable[Summary]) -> tuple[str, ...]:
+    """Return the same sentences of the summaries of runs."""
+    all_summaries = tuple(summaries)
     sentences = []
-    lengths = sorted({run.summary.region_s for run in all_runs} - {PAPER_REGION_S})
+    lengths = sorted({summary.region_s for summary in all_summaries} - {PAPER_REGION_S})
     if lengths:
         texts = " and ".join(f"{length:g} s" for length in lengths)
         sentences.append(f"Published with regions of {PAPER_REGION_S} s, measured with {texts}.")
-    if {run.summary.era for run in all_runs} - {PAPER_ERA}:
+    if {summary.era for summary in all_summaries} - {PAPER_ERA}:
         sentences.append("Published with the stacks and hosts of 2004, measured with today's.")
     return tuple(sentences)

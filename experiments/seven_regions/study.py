@@ -57,7 +57,8 @@ def run_tables(record: Record) -> tuple[Table, ...]:
     if published is None:
         return ()
     from farpath.metrics.link import summarise_record
-    from farpath.report.tables.regions import run_table_1, run_table_2
+
+    from .run_tables import run_table_1, run_table_2
 
     summary = summarise_record(record)
     return run_table_1(summary, published), run_table_2(summary, published)

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from farpath.base.column import NOTHING, Value, number
-from farpath.metrics.column import NOTHING, RUN, Value, number
+from farpath.metrics.column import RUN
 from farpath.metrics.estimate import Estimate, estimate, estimate_over_seeds
 from farpath.metrics.results import ResultSet, RunSummary, cpu_measurement_note, mixed
 from farpath.metrics.run import Summary
 from farpath.report.table import Table, with_interval
-from farpath.report.tables.regions import SENT_NOTE, difference, ratio
+from farpath.report.tables.deviations import difference, ratio
 
 from .paper_stacks import (
     cpu_runs_of,
@@ -31,6 +31,7 @@ from .published import (
     all_published,
     published_paths,
 )
+from .run_tables import SENT_NOTE
 
 #: The numbers of the paper's regions.
 REGION_NUMBERS = range(1, 8)

@@ -17,7 +17,6 @@ from farpath.lab.background_run import BackgroundRun
 from farpath.lab.progress import Stage
 from farpath.lab.run import Outcome
 from farpath.metrics.studies import studies
-from farpath.notebook.experiment_records import load_plan
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import DEFAULT_PATH
 from farpath.planning.request import SEED_RANGE, RunRequest
@@ -249,7 +248,7 @@ def _newest_first(record_dirs: Iterable[FilePath]) -> list[FilePath]:
 def _titles_of(record_dir: FilePath) -> list[str]:
     """Return a record's title as the only item; empty if the record cannot be read."""
     try:
-        return [title(load_plan(record_dir))]
+        return [title(load_record(record_dir, verify=False).plan)]
     except FarpathError:
         return []
 

@@ -20,7 +20,6 @@ from farpath.metrics.ping import ping_figures
 from farpath.metrics.short_flow import short_flows_of
 from farpath.metrics.studies import studies
 from farpath.report.table import Table
-from farpath.report.tables.regions import cpu_note
 
 if TYPE_CHECKING:
     from farpath.metrics.run import Summary
@@ -78,6 +77,16 @@ _DISKS_NOTE = (
     "written. Programs wait for their disk, all of them together; a disk waits where its "
     "read-ahead is full, or nothing is left to write."
 )
+
+
+def cpu_note(summary: Summary) -> str:
+    """Say what the columns on CPU count."""
+    if summary.cpu_percent is not None:
+        return (
+            "CPU: of one core, all sending programs together, system calls included; packet work "
+            "in interrupts is counted where the kernel charges it."
+        )
+    return "CPU is free on the virtual clock." if summary.clock == "virtual" else ""
 
 
 class _StudyOfRuns(Protocol):

@@ -20,7 +20,7 @@ from farpath.metrics.results import run_summary
 from farpath.metrics.run import Summary, aggregate, per_second
 from farpath.metrics.run_settings import SETTINGS, further_settings
 from farpath.report.table import Table
-from farpath.report.tables.regions import difference, ratio
+from farpath.report.tables.deviations import difference, ratio
 
 if TYPE_CHECKING:
     from farpath.record.record import Record

@@ -12,7 +12,7 @@ from farpath.base.project import EXPERIMENTS
 from farpath.metrics.estimate import Estimate, estimate
 from farpath.metrics.measures import Measure
 from farpath.report.table import Table
-from farpath.report.tables.regions import ratio
+from farpath.report.tables.deviations import ratio
 
 HEADER = ("run", "", "measured", "theory", "deviation", "published", "deviation", "")
 COLUMNS = (

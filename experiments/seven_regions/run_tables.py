@@ -2,45 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
-
 from farpath.base.column import NOTHING, number
 from farpath.metrics.run import Summary
+from farpath.report.overview import cpu_note
 from farpath.report.table import Table
+from farpath.report.tables.deviations import difference, ratio
 
-if TYPE_CHECKING:
-    from experiments.seven_regions.published import Published
+from .paper_stacks import differences_of
+from .published import Published
 
 SENT_NOTE = (
     "Throughputs and S are of what receivers read; those called sent are of what the sending "
     "programs handed over, as an iperf reports at its sender. The paper does not say which it "
     "prints."
 )
-
-
-def cpu_note(summary: Summary) -> str:
-    """Say what the columns on CPU count."""
-    if summary.cpu_percent is not None:
-        return (
-            "CPU: of one core, all sending programs together, system calls included; packet work "
-            "in interrupts is counted where the kernel charges it."
-        )
-    return "CPU is free on the virtual clock." if summary.clock == "virtual" else ""
-
-
-def ratio(measured: float | None, printed: float) -> str:
-    """Format the deviation of a measured from a printed value, in per cent of the latter."""
-    if measured is None or not math.isfinite(measured) or printed == 0:
-        return NOTHING
-    return f"{round(100 * (measured / printed - 1)) + 0.0:+.0f} %"
-
-
-def difference(measured: float, printed: float, decimals: int = 2) -> str:
-    """Format measured minus printed, with its sign."""
-    if not math.isfinite(measured):
-        return NOTHING
-    return f"{round(measured - printed, decimals) + 0.0:+.{decimals}f}"
 
 
 def run_table_1(summary: Summary, published: Published) -> Table:
@@ -86,14 +61,7 @@ def run_table_1(summary: Summary, published: Published) -> Table:
 
 def _with_difference(summary: Summary, note: str) -> str:
     """Prepend intended differences from the published run to a note."""
-    differences = []
-    if summary.region_s != 120:
-        differences.append(
-            f"Published with regions of 120 s, measured with {summary.region_s:g} s."
-        )
-    if summary.era != "2004":
-        differences.append("Published with the stacks and hosts of 2004, measured with today's.")
-    return " ".join([*differences, note]).strip()
+    return " ".join([*differences_of([summary]), note]).strip()
 
 
 def run_table_2(summary: Summary, published: Published) -> Table:

@@ -7,11 +7,11 @@ import re
 
 import pytest
 
+from experiments.seven_regions import run_tables
 from experiments.seven_regions.published import Published, published
 from farpath.metrics.run import Summary, summarise
 from farpath.record.record import Samples
 from farpath.report import table
-from farpath.report.tables import regions
 from farpath.spec.plan import Plan
 
 
@@ -33,7 +33,7 @@ def _printed() -> Published:
 def test_table_1_puts_measured_published_and_deviation_below_each_other(
     summary: Summary,
 ) -> None:
-    grid = regions.run_table_1(summary, _printed())
+    grid = run_tables.run_table_1(summary, _printed())
     assert [row[0] for row in grid.lines] == ["measured", "published", "deviation"]
     assert [row[1] for row in grid.lines] == ["400.2", "402", "+0 %"]
     assert grid.lines[0][8:10] == ("-", "-")
@@ -43,13 +43,13 @@ def test_table_1_puts_measured_published_and_deviation_below_each_other(
 
 def test_cpu_figures_stand_in_table_1_with_what_they_count(summary: Summary) -> None:
     counted = dataclasses.replace(summary, clock="wall", cpu_percent=12.34, mhz_per_mbps=0.5)
-    grid = regions.run_table_1(counted, _printed())
+    grid = run_tables.run_table_1(counted, _printed())
     assert grid.lines[0][8:10] == ("12.3", "0.50")
     assert "all sending programs together" in grid.note
 
 
 def test_table_2_has_a_cell_for_each_region(summary: Summary) -> None:
-    grid = regions.run_table_2(summary, _printed())
+    grid = run_tables.run_table_2(summary, _printed())
     assert all(len(row) == 8 for row in (grid.header, *grid.lines))
     assert grid.lines[0][2] == "0.00 / 1.00"
     assert grid.lines[1][2] == "0.26 / 1.00"
@@ -58,7 +58,7 @@ def test_table_2_has_a_cell_for_each_region(summary: Summary) -> None:
 
 def test_an_undefined_metric_is_a_dash(summary: Summary) -> None:
     silent = dataclasses.replace(summary, stability=float("nan"))
-    grid = regions.run_table_1(silent, _printed())
+    grid = run_tables.run_table_1(silent, _printed())
     assert (grid.lines[0][4], grid.lines[2][4]) == ("-", "-")
 
 
@@ -75,8 +75,8 @@ def test_tables_of_a_run_fit_a_terminal_and_no_number_is_cut(
     summary: Summary, width_columns: int
 ) -> None:
     for grid in (
-        regions.run_table_1(summary, _printed()),
-        regions.run_table_2(summary, _printed()),
+        run_tables.run_table_1(summary, _printed()),
+        run_tables.run_table_2(summary, _printed()),
     ):
         text = table.render(*table.fitting(grid, width_columns), width_columns=width_columns)
         assert max(map(len, text.splitlines())) <= width_columns
@@ -88,6 +88,6 @@ def test_tables_of_a_run_fit_a_terminal_and_no_number_is_cut(
 
 
 def test_a_table_that_has_room_is_in_one_piece(summary: Summary) -> None:
-    grid = regions.run_table_1(summary, _printed())
+    grid = run_tables.run_table_1(summary, _printed())
     assert len(table.fitting(grid, 120)) == 1
     assert len(table.fitting(grid, 50)) > 1
