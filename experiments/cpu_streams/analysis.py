@@ -8,8 +8,6 @@ from farpath.base.errors import BadInputError
 from farpath.mechanisms.offloads.mechanism import ALL, NONE, offloads_text
 from farpath.metrics.measures import Measure, select_measures
 from farpath.metrics.run import summarise
-from farpath.runs.claims.rules import Criteria, MissingRunsError, matching, mean
-from farpath.runs.claims.verdict import Condition
 from farpath.runs.experiment import RecordedRun
 
 EXPERIMENT = "cpu-streams"
@@ -23,10 +21,6 @@ PUBLISHED = {(ALL, 16): "cpu-4", (NONE, 1): "cpu-5"}
 NOTES = {"cpu-4": "published: a card with a TCP of its own", "cpu-5": "published: SLAC to CERN"}
 #: What it gives for the part, at whatever number of streams.
 PUBLISHED_PART = "cpu-2"
-#: C19: one stream, and many.
-ONE_STREAM, MANY_STREAMS = "1", "40"
-#: C20: "roughly three times", a third less.
-OFFLOAD_FACTOR = 2.0
 
 
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
@@ -94,58 +88,3 @@ def _parts(measured: Sequence[Measure]) -> list[Measure]:
             if one.seed == with_all.seed
         ]  # fmt: skip
     return parts
-
-
-def _bit_cost(costs: Sequence[Measure], streams: str, offloads: str) -> float:
-    """Return the mean cost of a bit over seeds."""
-    about = {"streams": streams, "offloads": offloads}
-    return mean(matching(costs, EXPERIMENT, COST, **about))
-
-
-def _bit_costs(measures: Sequence[Measure]) -> tuple[Sequence[Measure], str]:
-    """Return the costs of a bit at the rate that most numbers of streams ran at, and a remark."""
-    costs = select_measures(measures, COST)
-    if not costs:
-        raise MissingRunsError(
-            f"missing runs of the experiment {EXPERIMENT} of the host lab: no records, "
-            f"'make campaign EXPERIMENT={EXPERIMENT} QEMU=1' makes them"
-        )
-    at_one_rate = at_usual_rate(costs)
-    return at_one_rate, f"at {at_one_rate[0].about['rate']} Mbit/s"
-
-
-def more_streams_cost_more_for_a_bit(measures: Sequence[Measure]) -> Criteria:
-    """C19: without offloads, as of the card that has no TCP of its own, and with all."""
-    costs, remark = _bit_costs(measures)
-    conditions = [
-        Condition(
-            f"GHz/Gbps, offloads {offloads}: {MANY_STREAMS} streams",
-            _bit_cost(costs, MANY_STREAMS, offloads),
-            ">",
-            _bit_cost(costs, ONE_STREAM, offloads),
-            limit_name="one stream",
-        )
-        for offloads in (NONE, ALL)
-    ]
-    return Criteria(tuple(conditions), (remark,))
-
-
-def offloads_cut_the_cost_of_a_bit(measures: Sequence[Measure]) -> Criteria:
-    """C20: without any offload over all of them, for each number of streams."""
-    costs, remark = _bit_costs(measures)
-    numbers = sorted({measure.about["streams"] for measure in costs}, key=int)
-    conditions = [
-        Condition(
-            f"GHz/Gbps without offloads over with, streams: {streams}",
-            _bit_cost(costs, streams, NONE) / _bit_cost(costs, streams, ALL),
-            ">=",
-            OFFLOAD_FACTOR,
-        )
-        for streams in numbers
-    ]
-    toe = "the paper's card has a TCP of its own, which takes more off a host than these offloads"
-    return Criteria(tuple(conditions), (remark, toe))
-
-
-#: The rules of the claims that these runs decide.
-CLAIMS = {"C19": more_streams_cost_more_for_a_bit, "C20": offloads_cut_the_cost_of_a_bit}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure
-from farpath.runs.claims.rules import Criteria, matching, mean
-from farpath.runs.claims.verdict import Condition, within
 from farpath.runs.experiment import RecordedRun
 from farpath.spec.plan import Plan
 
@@ -29,12 +27,6 @@ INPUTS = {
 }
 #: What the processor works on for a packet sent: the packet, and half an ACK (RFC 1122, 4.2.3.2).
 PACKETS_WORKED_ON = 1.5
-#: C44, C45: other programs on a host, where it has most of them.
-MOST_LOAD = "3"
-#: C45: "constant".
-CONSTANT = 0.95
-#: C46: 770 of 960 Mbit/s, a sixteenth more or less.
-FAR_PART = (0.75, 0.85)
 
 
 def sent_bps(plan: Plan) -> float:
@@ -83,47 +75,3 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
             )
         )  # fmt: skip
     return measured
-
-
-def _host_mbps(measures: Sequence[Measure], **about: str) -> float:
-    """Return the throughput of a host with one processor."""
-    about["processors"] = "1"
-    return mean(matching(measures, EXPERIMENT, THROUGHPUT, **about))
-
-
-def other_programs_slow_a_slow_host_down(measures: Sequence[Measure]) -> Criteria:
-    """C44: the host of 1.2 GHz, the most programs of the same priority that were run."""
-    loaded, alone = (
-        _host_mbps(measures, rtt="1", cpu="1.2", load=load) for load in (MOST_LOAD, "0")
-    )
-    return Criteria(
-        (Condition("1.2 GHz, with three programs", loaded, "<", alone, "Mbit/s", "without"),)
-    )
-
-
-def other_programs_leave_a_fast_host_as_it_is(measures: Sequence[Measure]) -> Criteria:
-    """C45: the host of 2.8 GHz, as in C44."""
-    loaded, alone = (
-        _host_mbps(measures, rtt="1", cpu="2.8", load=load) for load in (MOST_LOAD, "0")
-    )
-    part = Condition("2.8 GHz, with three programs over without", loaded / alone, ">=", CONSTANT)
-    return Criteria((part,))
-
-
-def a_longer_way_slows_a_host_down(measures: Sequence[Measure]) -> Criteria:
-    """C46: the slide names no host: of both clocks the one whose throughput falls more."""
-    parts = {
-        cpu: _host_mbps(measures, rtt="15", cpu=cpu, load="0")
-        / _host_mbps(measures, rtt="1", cpu=cpu, load="0")
-        for cpu in ("1.2", "2.8")
-    }
-    falls = min(parts, key=lambda cpu: parts[cpu])
-    return Criteria(within(f"{falls} GHz, 15 ms over 1 ms", parts[falls], *FAR_PART))
-
-
-#: The rules of the claims that these runs decide.
-CLAIMS = {
-    "C44": other_programs_slow_a_slow_host_down,
-    "C45": other_programs_leave_a_fast_host_as_it_is,
-    "C46": a_longer_way_slows_a_host_down,
-}

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from experiments.response_function.analysis import predicted_window
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure
-from farpath.runs.claims.rules import Criteria, matching
-from farpath.runs.claims.verdict import Condition, within
 from farpath.runs.experiment import RecordedRun
 
 EXPERIMENT = "loss-utilisation"
 UTILISATION = "utilisation"
 PUBLISHED = {("lan", "random:1e-4"): "loss-1", ("wan", "random:1e-4"): "loss-2"}
-#: C24: 1.2 per cent, a fifth more or less.
-WAN_UTILISATION = (0.0096, 0.0144)
-LAN_UTILISATION = 0.95
 
 
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
@@ -50,25 +45,3 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
             )
         )
     return measured
-
-
-def a_loss_of_1e_4_leaves_a_lan_full_and_a_wan_empty(measures: Sequence[Measure]) -> Criteria:
-    """C24: 1 Gbit/s, Reno, each packet acknowledged."""
-
-    def utilisation(path: str) -> float:
-        found = matching(
-            measures, EXPERIMENT, UTILISATION, path=path,
-            drop="random:1e-4",
-        )  # fmt: skip
-        return found[0].value
-
-    return Criteria(
-        (
-            Condition("utilisation at 0.04 ms", utilisation("lan"), ">=", LAN_UTILISATION),
-            *within("utilisation at 120 ms", utilisation("wan"), *WAN_UTILISATION),
-        )
-    )
-
-
-#: The rules of the claims that these runs decide.
-CLAIMS = {"C24": a_loss_of_1e_4_leaves_a_lan_full_and_a_wan_empty}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure
-from farpath.runs.claims.rules import Criteria, matching, mean
-from farpath.runs.claims.verdict import within
 from farpath.runs.experiment import RecordedRun
 from farpath.spec.plan import Plan
 
@@ -24,8 +22,6 @@ PUBLISHED = {
     "rtt=172ms": ("rtt-1", "rtt-2", ""),
     "rtt=181ms": ("", "", "rtt-3"),
 }
-#: C25, C26: how two flows share hangs on the phase in which their packets meet a full buffer.
-SHARING_SEEDS = 3
 
 
 def jitter_text(plan: Plan) -> str:
@@ -69,20 +65,3 @@ def bias(experiment: str, runs: Iterable[RecordedRun]) -> list[Measure]:
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure flows that differ in MTU, by ``bias``."""
     return bias(EXPERIMENT, runs)
-
-
-def ratios_of(measures: Sequence[Measure], experiment: str, senders: str) -> list[Measure]:
-    """Return the ratios of two flows on hosts with jitter, or on exact ones where none has any."""
-    ratios = matching(measures, experiment, RATIO, senders=senders)
-    return [ratio for ratio in ratios if JITTER in ratio.about] or ratios
-
-
-def jumbo_frames_get_fourteen_times_as_much(measures: Sequence[Measure]) -> Criteria:
-    """C25: packets of 9000 and of 1500 bytes on one bottleneck, Reno."""
-    ratios = ratios_of(measures, EXPERIMENT, "mtu=1500")
-    conditions = within("9000 bytes' throughput over 1500 bytes'", mean(ratios), 6, 20)
-    return Criteria(conditions, least_seeds=SHARING_SEEDS)
-
-
-#: The rules of the claims that these runs decide.
-CLAIMS = {"C25": jumbo_frames_get_fourteen_times_as_much}

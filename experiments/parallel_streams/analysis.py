@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import product
 from statistics import fmean, pstdev
 
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure, plain_title
-from farpath.runs.claims.rules import Criteria, matching, mean
-from farpath.runs.claims.verdict import Condition, within
 from farpath.runs.experiment import RecordedRun
 from farpath.spec.plan import Plan
 
@@ -32,11 +30,6 @@ PUBLISHED: Mapping[tuple[str, int, int], Mapping[str, str]] = {
 #: Those of runs with streams both ways, and of UDT.
 PUBLISHED_BOTH_WAYS = {SUM: "sc-3", REVERSE: "sc-4"}
 PUBLISHED_UDT = {SUM: "sc-7"}
-RENO = "reno_2004"
-#: C41: "almost".
-ALMOST = 0.95
-#: C42: 4.45 of 7.46 Gbit/s, a quarter more or less.
-UDT_PART = (0.45, 0.75)
 
 
 def expected_bps(plan: Plan) -> float:
@@ -104,33 +97,3 @@ def _streams_text(plan: Plan) -> str:
     if plan.stack_of(flows[0]).name == UDT:
         return "UDT"
     return f"{len(flows)} x {plan.path.window_bytes / 1e6:g} MB"
-
-
-def a_wide_area_carries_almost_what_a_fibre_pair_does(measures: Sequence[Measure]) -> Criteria:
-    """C41: the same hosts, with the published streams and windows."""
-
-    def sum_mbps(**about: str) -> float:
-        sums = matching(measures, EXPERIMENT, SUM, toe="yes", **about)
-        return mean(sums)
-
-    wide = sum_mbps(path="pittsburgh-sunnyvale", streams="16", window="2000000")
-    near = sum_mbps(path="booth", streams="40")
-    return Criteria((Condition("wide area over back to back", wide / near, ">=", ALMOST),))
-
-
-def udt_stays_below_parallel_streams(measures: Sequence[Measure]) -> Criteria:
-    """C42: back to back, hosts whose cards have no offload, packets of 1500 bytes."""
-
-    def sum_mbps(**about: str) -> float:
-        about |= {"path": "booth", "toe": "no"}
-        return mean(matching(measures, EXPERIMENT, SUM, **about))
-
-    udt, streams = sum_mbps(stack=UDT), sum_mbps(stack=RENO, streams="40")
-    return Criteria(within("UDT over 40 TCP streams", udt / streams, *UDT_PART))
-
-
-#: The rules of the claims that these runs decide.
-CLAIMS = {
-    "C41": a_wide_area_carries_almost_what_a_fibre_pair_does,
-    "C42": udt_stays_below_parallel_streams,
-}

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from farpath.metrics import flow as flow_metrics
-from farpath.metrics.measures import Measure, select_measures
+from farpath.metrics.measures import Measure
 from farpath.metrics.theory import recovery
 from farpath.metrics.window_recovery import find_recovery, window_series
-from farpath.runs.claims.rules import Criteria, matching, within_theory
+from farpath.runs.claims.criteria import Criteria, matching
 from farpath.runs.claims.verdict import Condition, within
 from farpath.runs.experiment import RecordedRun
 from farpath.spec.path import Path
@@ -33,11 +33,6 @@ PUBLISHED = {
 #: Published measurements, with delayed ACKs or an unknown policy, by path and ACK policy.
 MEASURED = {("mb-ng-full", "each"): "rec-8", ("datatag-128", "delayed"): "rec-9"}
 RENO = "reno_2004"
-#: C22: "about 20 minutes" allows a quarter more or less. Fast is within a minute.
-TWENTY_MINUTES_S = (900.0, 1500.0)
-FAST_S = 60.0
-#: C37: "several seconds".
-SEVERAL_S = (2.0, 10.0)
 
 
 def formula_s(path: Path, packets_per_ack: int) -> float:
@@ -116,43 +111,6 @@ def _recovery_measure(recorded: RecordedRun) -> Measure:
     )  # fmt: skip
 
 
-def scalable_and_hstcp_recover_fast_and_reno_in_twenty_minutes(
-    measures: Sequence[Measure],
-) -> Criteria:
-    """C22: 1 Gbit/s, 128 ms, one packet lost, delayed ACKs as the hosts had them."""
-
-    def time_s(stack: str) -> Measure:
-        about = {"path": "datatag-128", "stack": stack, "acks": "delayed"}
-        return matching(measures, EXPERIMENT, TIME, **about)[0]
-
-    reno, scalable, hstcp = map(time_s, (RENO, "scalable_2004", "hstcp_2004"))
-    conditions = [
-        *within("Reno's time to recover", reno.value, *TWENTY_MINUTES_S, "s"),
-        Condition("HSTCP's time to recover", hstcp.value, "<", FAST_S, "s"),
-        # "Very fast" against "rapid"
-        Condition("Scalable's time to recover", scalable.value, "<", hstcp.value, "s", "HSTCP's"),
-    ]
-    return Criteria(tuple(conditions), (f"Reno: {reno.note}",))
-
-
-def recovery_follows_the_formula_for_both_ack_policies(measures: Sequence[Measure]) -> Criteria:
-    """C23: every path of the recovery experiment on which Reno lost one packet.
-
-    Whole recoveries test the time, first parts of long ones only the slope of the same law.
-    """
-    conditions = []
-    for acks, policy in (("each", "each packet acknowledged"), ("delayed", "delayed ACKs")):
-        for seen, quantity in ((WHOLE, "time"), (SLOPE, "slope of the growth")):
-            times = matching(measures, EXPERIMENT, TIME, stack=RENO, acks=acks, seen=seen)
-            label = f"{policy}, {quantity} on {len(times)} paths: largest deviation"
-            conditions.append(within_theory(label, times, 0.1))
-    unseen = [
-        measure.condition for measure in select_measures(measures, TIME, stack=RENO, seen=NOTHING)
-    ]
-    remarks = (f"without a recovery that is to be seen: {'; '.join(unseen)}",) if unseen else ()
-    return Criteria(tuple(conditions), remarks)
-
-
 def jumbo_frames_speed_recovery_sixfold(measures: Sequence[Measure]) -> Criteria:
     """C28: every path that was run with both MTUs, with each ACK policy."""
     times = matching(measures, EXPERIMENT, TIME, stack=RENO, mtu="9000")
@@ -167,17 +125,5 @@ def jumbo_frames_speed_recovery_sixfold(measures: Sequence[Measure]) -> Criteria
     return Criteria(tuple(conditions))
 
 
-def fast_takes_several_seconds_to_recover(measures: Sequence[Measure]) -> Criteria:
-    """C37: 1 Gbit/s, 128 ms, one packet lost."""
-    about = {"path": "datatag-128", "stack": "fast", "acks": "delayed"}
-    time = matching(measures, EXPERIMENT, TIME, **about)[0]
-    return Criteria(within("FAST's time to recover", time.value, *SEVERAL_S, "s"))
-
-
-#: The rules of the claims that these runs decide.
-CLAIMS = {
-    "C22": scalable_and_hstcp_recover_fast_and_reno_in_twenty_minutes,
-    "C23": recovery_follows_the_formula_for_both_ack_policies,
-    "C28": jumbo_frames_speed_recovery_sixfold,
-    "C37": fast_takes_several_seconds_to_recover,
-}
+#: The rules of the claims that these runs decide and claims.toml does not have.
+CLAIMS = {"C28": jumbo_frames_speed_recovery_sixfold}

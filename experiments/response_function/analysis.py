@@ -15,7 +15,7 @@ from farpath.record.record import Record
 from farpath.report.table import Table
 from farpath.report.tables.deviations import ratio
 from farpath.report.tables.studies import value_text
-from farpath.runs.claims.rules import Criteria, matching, mean, within_theory
+from farpath.runs.claims.criteria import Criteria, matching, mean, within_theory
 from farpath.runs.claims.verdict import Condition
 from farpath.runs.experiment import RecordedRun
 from farpath.spec.path import Path
@@ -229,7 +229,7 @@ def _cell(throughputs: Sequence[Measure], windows: Sequence[Measure]) -> str:
     return f"{text} ({ratio(fmean(ratios), 1)})" if ratios else text
 
 
-#: The rules of the claims that these runs decide.
+#: The rules of the claims that these runs decide and claims.toml does not have.
 CLAIMS = {
     "C21": throughput_follows_the_response_function,
     "C34": some_new_stacks_do_well_at_a_high_loss,

@@ -13,9 +13,8 @@ from farpath.metrics.results import ResultSet, mixed
 from farpath.report.table import Table
 from farpath.report.tables.deviations import ratio
 from farpath.runs.claims import FAILS, HOLDS, UNDECIDED, count_states, judge_all
-from farpath.runs.claims.rules import MissingRunsError
 
-from .distances import rank_correlation
+from .distances import means_over_seeds, rank_correlation
 from .paper_stacks import labels_by_paper_name, paper_names
 from .published import (
     PUBLISHED_PATH,
@@ -23,7 +22,6 @@ from .published import (
     published_paths,
     repeated_means_mbps,
 )
-from .result_view import ResultView, over_regions
 from .tables import (
     QUANTITIES,
     mean_over_stacks,
@@ -170,17 +168,20 @@ def region_rank_correlation(campaign: ResultSet) -> float:
 
     S of a stack is the mean over its seeds. It is NaN if a stack is missing.
     """
-    view = ResultView(campaign)
-    measured, printed = [], []
-    for name, row in all_published().items():
-        for cell in row.regions:
-            of_region = over_regions((cell.number,), lambda part: part.stability)
-            try:
-                measured.append(view.of_stack(PUBLISHED_PATH, name, of_region))
-            except MissingRunsError:
-                return math.nan
-            printed.append(cell.stability)
-    return spearman(measured, printed)
+    rows = all_published()
+
+    def of_region(number: int) -> dict[str, float]:
+        return means_over_seeds(campaign, lambda run: run.regions[number - 1].stability)
+
+    numbers = {cell.number for row in rows.values() for cell in row.regions}
+    measured = {number: of_region(number) for number in numbers}
+    if any(set(of_stacks) != set(rows) for of_stacks in measured.values()):
+        return math.nan
+    cells = [(name, cell) for name, row in rows.items() for cell in row.regions]
+    return spearman(
+        [measured[cell.number][name] for name, cell in cells],
+        [cell.stability for _name, cell in cells],
+    )
 
 
 def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> Table:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure
-from farpath.runs.claims.rules import Criteria, matching, mean
-from farpath.runs.claims.verdict import Condition, within
+from farpath.runs.claims.criteria import Criteria, matching, mean
+from farpath.runs.claims.verdict import Condition
 from farpath.runs.experiment import RecordedRun
 from farpath.spec.path import Path
 
@@ -29,8 +29,6 @@ HOST = "host"
 STARTED_S = 10.0
 #: C27: the length of the published run.
 CAPPED_S = 600.0
-#: C43: 4 of 5.64 Gbit/s, a fifth more or less.
-IPV6_PART = (0.57, 0.85)
 
 
 def window_bdps(path: Path) -> float:
@@ -104,12 +102,5 @@ def a_capped_window_loses_nothing_and_holds_the_rate(measures: Sequence[Measure]
     return Criteria(tuple(conditions), (remark,) if remark else ())
 
 
-def ipv6_is_slower_than_ipv4(measures: Sequence[Measure]) -> Criteria:
-    """C43: the same path, host and window."""
-    free = _of_free_hosts(measures)
-    ipv6, ipv4 = (mean(matching(free, EXPERIMENT, THROUGHPUT, ip=ip)) for ip in ("6", "4"))
-    return Criteria(within("throughput of IPv6 over that of IPv4", ipv6 / ipv4, *IPV6_PART))
-
-
-#: The rules of the claims that these runs decide.
-CLAIMS = {"C27": a_capped_window_loses_nothing_and_holds_the_rate, "C43": ipv6_is_slower_than_ipv4}
+#: The rules of the claims that these runs decide and claims.toml does not have.
+CLAIMS = {"C27": a_capped_window_loses_nothing_and_holds_the_rate}

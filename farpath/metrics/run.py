@@ -222,6 +222,11 @@ class RegionSummary:
     rtt_min_ms: float
     rtt_std_ms: float
 
+    @property
+    def newest_share(self) -> float:
+        """The newest flow's mean throughput over an equal share of all flows'."""
+        return self.flow_means_bps[-1] * len(self.flow_means_bps) / sum(self.flow_means_bps)
+
 
 @dataclass(frozen=True)
 class Summary:

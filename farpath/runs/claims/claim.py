@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
 
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.project import EXPERIMENTS, experiment_folder
 from farpath.runs.experiment import experiment_names
 
+if TYPE_CHECKING:
+    from farpath.runs.claims.declared import Rule
+
 #: The file in an experiment's folder.
 FILE = "claims.toml"
-#: The fields of a claim that are its words; the others say how it is judged.
+#: The fields of a claim that are its words.
 WORDS = ("id", "source", "claim", "decided_by")
 
 
@@ -41,24 +46,50 @@ class Claim:
         return {name: getattr(self, name) for name in WORDS}
 
 
+@dataclass(frozen=True, eq=False)
+class DeclaredClaim:
+    """A claim of a file and the rule that the file has for it, if any."""
+
+    claim: Claim
+    rule: Rule | None
+
+
+@cache
+def declared_claims(name: str, experiments: FilePath = EXPERIMENTS) -> tuple[DeclaredClaim, ...]:
+    """Return the claims in the file of an experiment; none without a file.
+
+    Raises BadInputError naming a file with an invalid field.
+    """
+    file = experiment_folder(name, experiments) / FILE
+    if not file.is_file():
+        return ()
+    declared = []
+    for entry in read_toml(file).get("claims", ()):
+        try:
+            declared.append(_declared(entry))
+        except BadInputError as error:
+            raise error.in_file(str(file)) from error
+    return tuple(declared)
+
+
+def _declared(entry: Mapping[str, Any]) -> DeclaredClaim:
+    from farpath.base.validation import validated
+    from farpath.runs.claims.declared import FIELDS, rule_from
+
+    rule_fields = {name: value for name, value in entry.items() if name in FIELDS}
+    words = {name: value for name, value in entry.items() if name not in FIELDS}
+    claim = validated(Claim, words)
+    return DeclaredClaim(claim, rule_from(rule_fields) if rule_fields else None)
+
+
 @cache
 def claims(experiments: FilePath = EXPERIMENTS) -> tuple[Claim, ...]:
     """Return the claims of all experiments in a folder, in the order of their ids.
 
     Raises BadInputError naming a file with an invalid field.
     """
-    from farpath.base.validation import validated
-
-    found = []
-    for name in experiment_names(experiments):
-        file = experiment_folder(name, experiments) / FILE
-        if not file.is_file():
-            continue
-        for entry in read_toml(file).get("claims", ()):
-            try:
-                found.append(validated(Claim, entry))
-            except BadInputError as error:
-                raise error.in_file(str(file)) from error
+    names = experiment_names(experiments)
+    found = [each.claim for name in names for each in declared_claims(name, experiments)]
     return tuple(sorted(found, key=lambda claim: _order(claim.id)))
 
 

@@ -1,44 +1,27 @@
-"""The parts of a rule by which the measures or the runs of an experiment decide a claim.
+"""The rules by which measures or runs of experiments decide claims.
 
-The analysis.py of an experiment's folder has such rules by the ids of their claims: as ``CLAIMS``
-those by measures, as ``RUN_CLAIMS`` those by runs.
+Most are data in claims.toml (``declared.py``). The analysis.py of an experiment's folder may have
+others, by the ids of their claims: as ``CLAIMS`` those by measures.
 """
 
 from __future__ import annotations
 
-import math
-import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path as FilePath
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
-from farpath.base.errors import FarpathError
-from farpath.base.experiment_modules import ANALYSIS, experiment_module
+from farpath.base.experiment_modules import ANALYSIS, STUDY, experiment_module
 from farpath.base.project import EXPERIMENTS
-from farpath.metrics.measures import Measure, select_measures
+from farpath.metrics.measures import Measure
 from farpath.metrics.results import ResultSet
-from farpath.runs.claims.verdict import Condition
+from farpath.metrics.studies import Study
+from farpath.runs.claims.claim import declared_claims
+from farpath.runs.claims.criteria import Criteria
 from farpath.runs.experiment import experiment_names
 
-
-class MissingRunsError(FarpathError):
-    """The runs of a claim are missing; the message names them."""
-
-
-@dataclass(frozen=True)
-class Criteria:
-    """The conditions of a claim, and remarks that decide nothing.
-
-    ``least_seeds``: with fewer seeds the claim is undecided, because chance alone decides a single
-    run.
-    """
-
-    conditions: tuple[Condition, ...]
-    remarks: tuple[str, ...] = ()
-    least_seeds: int = 1
-
+if TYPE_CHECKING:
+    from farpath.runs.claims.declared import Rule
 
 #: A rule judges a claim by measures.
 MeasureRule = Callable[[Sequence[Measure]], Criteria]
@@ -54,53 +37,54 @@ class RunRule(Protocol):
 @cache
 def measure_rules(experiments: FilePath = EXPERIMENTS) -> Mapping[str, MeasureRule]:
     """Return the rules of all claims that measures of the experiments in a folder decide, by id."""
-    return _joined(_by_experiment(experiments, "CLAIMS"))
+    names = experiment_names(experiments)
+    return {id_: rule for name in names for id_, rule in _measure_rules(name, experiments).items()}
+
+
+@cache
+def _measure_rules(experiment: str, experiments: FilePath) -> Mapping[str, MeasureRule]:
+    from farpath.runs.claims.declared import judged_by_measures
+
+    module = experiment_module(experiment, ANALYSIS, experiments)
+    own: Mapping[str, MeasureRule] = getattr(module, "CLAIMS", {})
+    declared: dict[str, MeasureRule] = {
+        id_: partial(judged_by_measures, rule, experiment=experiment)
+        for id_, rule in _declared(experiment, experiments).items()
+        if not rule.of_runs
+    }
+    return {**declared, **own}
 
 
 @cache
 def run_rules(experiments: FilePath = EXPERIMENTS) -> Mapping[str, RunRule]:
     """Return the rules of all claims that runs themselves decide, by id."""
-    return _joined(_by_experiment(experiments, "RUN_CLAIMS"))
+    rules: dict[str, RunRule] = {}
+    for name in experiment_names(experiments):
+        for id_, rule in _declared(name, experiments).items():
+            if rule.of_runs:
+                rules[id_] = _run_rule(rule, name, experiments)
+    return rules
 
 
-def _joined(by_experiment: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    return {id_: rule for rules in by_experiment.values() for id_, rule in rules.items()}
+def _run_rule(rule: Rule, experiment: str, experiments: FilePath) -> RunRule:
+    from farpath.runs.claims.declared import judged_by_runs
+
+    study = cast("Study | None", experiment_module(experiment, STUDY, experiments))
+
+    def judge(results: ResultSet, seed: int | None = None) -> Criteria:
+        return judged_by_runs(rule, results, seed, study)
+
+    return judge
 
 
-@cache
-def _by_experiment(experiments: FilePath, name: str) -> Mapping[str, Mapping[str, Any]]:
-    return {
-        experiment: getattr(experiment_module(experiment, ANALYSIS, experiments), name, {})
-        for experiment in experiment_names(experiments)
-    }
+def _declared(experiment: str, experiments: FilePath) -> dict[str, Rule]:
+    """Return the rules in an experiment's claims.toml by the ids of their claims."""
+    declared = declared_claims(experiment, experiments)
+    return {each.claim.id: each.rule for each in declared if each.rule is not None}
 
 
 def claims_of(experiment: str, experiments: FilePath = EXPERIMENTS) -> tuple[str, ...]:
     """Return the ids of the claims that an experiment's measures decide, if any."""
-    return tuple(_by_experiment(experiments, "CLAIMS").get(experiment, ()))
-
-
-def matching(
-    measures: Iterable[Measure], experiment: str, quantity: str, **about: str
-) -> list[Measure]:
-    """Return the measures that match; raise MissingRunsError if there are none."""
-    of_experiment = [measure for measure in measures if measure.experiment == experiment]
-    matching = select_measures(of_experiment, quantity, **about)
-    if not matching:
-        options = ", ".join(about.values())
-        raise MissingRunsError(
-            f"missing runs of the experiment {experiment}{f': {options}' if options else ''}"
-        )
-    return matching
-
-
-def within_theory(quantity: str, measures: Iterable[Measure], limit: float) -> Condition:
-    """Return the condition that every measure is within ``limit`` of theory, as a fraction."""
-    deviations = [abs(measure.value / measure.theory - 1) for measure in measures if measure.theory]
-    largest = max(deviations, default=math.nan)
-    return Condition(quantity, largest, "<=", limit)
-
-
-def mean(measures: Sequence[Measure]) -> float:
-    """Return the mean over seeds."""
-    return statistics.fmean(measure.value for measure in measures)
+    if experiment not in experiment_names(experiments):
+        return ()
+    return tuple(_measure_rules(experiment, experiments))

@@ -24,7 +24,7 @@ time = "20s"
 minutes = 1
 """,
     "analysis.py": """
-from farpath.runs.claims.rules import Criteria, matching
+from farpath.runs.claims.criteria import Criteria, matching
 from farpath.runs.claims.verdict import Condition
 from farpath.metrics.measures import Measure
 from farpath.metrics.flow import mean_bps
@@ -60,6 +60,28 @@ source = "a letter"
 claim = "Reno arrives on Mars"
 decided_by = "its throughput is above 0"
 runs = "to-mars: one flow of Reno"
+
+[[claims]]
+id = "M2"
+source = "a letter"
+claim = "Each stack arrives on Mars, CUBIC as Reno does"
+decided_by = "its throughput is above 0, and that of both the same"
+runs = "to-mars: one flow of each"
+given = {quantity = "throughput"}
+each = {stack = "all"}
+[[claims.conditions]]
+kind = "threshold"
+words = "throughput of {stack}"
+of = {about = {stack = "{stack}"}}
+relation = ">"
+limit = 0
+unit = "Mbit/s"
+[[claims.conditions]]
+kind = "range"
+words = "{stack} over Reno"
+of = {about = {stack = "{stack}"}}
+over = {about = {stack = "reno"}}
+between = [0.99, 1.01]
 """,
 }
 
@@ -90,12 +112,15 @@ def test_a_new_folder_is_listed_measured_judged_and_drawn(
         RunStatus(run, "", record.directory) for run, record in zip(runs, records, strict=True)
     ]
     report = report_of(states, experiments)
-    assert [verdict.state for verdict in report.verdicts] == ["holds"]
+    assert [verdict.state for verdict in report.verdicts] == ["holds", "holds"]
     write_report(report, tmp_path / "report")
     written = {file.name for file in (tmp_path / "report").rglob("*.*")}
     assert {"to-mars.csv", "claims.json", "to-mars.png"} <= written
-    (claim,) = json.loads((tmp_path / "report/claims/claims.json").read_text())["claims"]
+    claim, data = json.loads((tmp_path / "report/claims/claims.json").read_text())["claims"]
     assert claim["claim"] == "Reno arrives on Mars"
+    quantities = [condition["what"] for condition in data["conditions"]]
+    assert quantities[0] == "throughput of reno"
+    assert quantities.count("cubic over Reno") == 2
     assert "Two stacks on the way to Mars" in (tmp_path / "report/tables/to-mars.txt").read_text()
 
 
@@ -104,4 +129,12 @@ def test_a_module_of_an_experiment_that_cannot_be_imported_is_named(experiments:
     file.write_text("import nothing_of_that_name")
     with pytest.raises(BadInputError, match="nothing_of_that_name") as raised:
         report_of([], experiments, ["to-mars"])
+    assert str(file) in raised.value.message
+
+
+def test_a_rule_of_no_kind_is_refused_with_its_file(experiments: FilePath) -> None:
+    file = experiments / "to_mars" / "claims.toml"
+    file.write_text(FILES["claims.toml"].replace('kind = "range"', 'kind = "guess"'))
+    with pytest.raises(BadInputError, match="guess") as raised:
+        report_of([], experiments)
     assert str(file) in raised.value.message
