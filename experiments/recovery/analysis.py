@@ -9,8 +9,8 @@ from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure
 from farpath.metrics.theory import recovery
 from farpath.metrics.window_recovery import find_recovery, window_series
+from farpath.runs.claims.condition import Condition, within
 from farpath.runs.claims.criteria import Criteria, matching
-from farpath.runs.claims.verdict import Condition, within
 from farpath.runs.experiment import RecordedRun
 from farpath.spec.path import Path
 

@@ -15,8 +15,8 @@ from farpath.record.record import Record
 from farpath.report.table import Table
 from farpath.report.tables.deviations import ratio
 from farpath.report.tables.studies import value_text
+from farpath.runs.claims.condition import Condition
 from farpath.runs.claims.criteria import Criteria, matching, mean, within_theory
-from farpath.runs.claims.verdict import Condition
 from farpath.runs.experiment import RecordedRun
 from farpath.spec.path import Path
 

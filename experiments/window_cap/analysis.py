@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure
+from farpath.runs.claims.condition import Condition
 from farpath.runs.claims.criteria import Criteria, matching, mean
-from farpath.runs.claims.verdict import Condition
 from farpath.runs.experiment import RecordedRun
 from farpath.spec.path import Path
 

@@ -1,5 +1,6 @@
 """Claims of the study's documents, each judged by the results of a campaign."""
 
+from farpath.runs.claims.condition import Condition
 from farpath.runs.claims.judge import judge, judge_all
 from farpath.runs.claims.text import as_text, count_states, totals
 from farpath.runs.claims.verdict import (
@@ -7,7 +8,6 @@ from farpath.runs.claims.verdict import (
     HOLDS,
     UNDECIDED,
     ClaimVerdict,
-    Condition,
     CriterionResult,
     state_of,
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from farpath.base.errors import FarpathError
 from farpath.metrics.measures import Measure, select_measures
-from farpath.runs.claims.verdict import Condition
+from farpath.runs.claims.condition import Condition
 
 
 class MissingRunsError(FarpathError):

@@ -12,10 +12,10 @@ from farpath.base.validation import validated
 from farpath.metrics.measures import Measure
 from farpath.metrics.results import ResultSet
 from farpath.metrics.studies import Study
+from farpath.runs.claims.condition import Condition
 from farpath.runs.claims.criteria import Criteria, MissingRunsError
 from farpath.runs.claims.kinds import Kind, Ranking
 from farpath.runs.claims.values import Measures, MeasureValue, Runs, RunValue, Source
-from farpath.runs.claims.verdict import Condition
 
 #: The values of ``each`` that stand for all values of an option that the measures have.
 ALL = "all"

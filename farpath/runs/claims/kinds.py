@@ -11,8 +11,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
+from farpath.runs.claims.condition import Condition, within
 from farpath.runs.claims.values import Measures, MeasureValue, Runs, RunValue, Source, Value
-from farpath.runs.claims.verdict import Condition, within
 
 Relation = Literal["<", "<=", ">", ">="]
 

@@ -84,7 +84,7 @@ def _declared(experiment: str, experiments: FilePath) -> dict[str, Rule]:
 
 
 def claims_of(experiment: str, experiments: FilePath = EXPERIMENTS) -> tuple[str, ...]:
-    """Return the ids of the claims that an experiment's measures decide, if any."""
-    if experiment not in experiment_names(experiments):
-        return ()
-    return tuple(_measure_rules(experiment, experiments))
+    """Return the ids of the claims that an experiment's measures decide, in its file's order."""
+    rules = _measure_rules(experiment, experiments)
+    ids = (each.claim.id for each in declared_claims(experiment, experiments))
+    return tuple(id_ for id_ in ids if id_ in rules)

@@ -5,13 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from farpath.runs.claims.verdict import (
-    FAILS,
-    HOLDS,
-    SEEDS_TO_TELL,
-    UNDECIDED,
-    ClaimVerdict,
-)
+from farpath.runs.claims.verdict import FAILS, HOLDS, SEEDS_TO_TELL, UNDECIDED, ClaimVerdict
 
 COLUMNS = 100
 INDENT = " " * 16

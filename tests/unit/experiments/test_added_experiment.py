@@ -25,7 +25,7 @@ minutes = 1
 """,
     "analysis.py": """
 from farpath.runs.claims.criteria import Criteria, matching
-from farpath.runs.claims.verdict import Condition
+from farpath.runs.claims.condition import Condition
 from farpath.metrics.measures import Measure
 from farpath.metrics.flow import mean_bps
 
