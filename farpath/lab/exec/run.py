@@ -86,6 +86,22 @@ class ProgramOutcome:
     fingerprint: str
 
 
+@dataclass(frozen=True)
+class _Session:
+    """What programs are run with; fields as the parameters of ``run_programs``."""
+
+    plan: Plan
+    programs: Programs
+    images: Images
+    share: FilePath | None
+    collect: FilePath | None
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+    watch: Callable[[dict[str, Any]], None]
+    stdin: bytes
+    wall_s: float
+
+
 def run_programs(
     plan: Plan,
     programs: Programs,
@@ -109,15 +125,13 @@ def run_programs(
     """
     images = images or find_images()
     require_unicode(str(out))
+    session = _Session(plan, programs, images, share, collect, stdout, stderr, watch, stdin, wall_s)
     name = _record_name(plan, programs, images)
     with whole_record(out, name, EXEC_FILE) as (partial, log):
         kept = out / f"{name}.output"
         remove_directory(kept)
         try:
-            ending, stamp = _fill(
-                *(partial, plan, programs, images, log, share, collect),
-                *(stdout, stderr, watch, stdin, wall_s, kept),
-            )
+            ending, stamp = _fill(partial, session, log, kept)
         except LabFailedError as error:
             raise _with_remedy(error, programs) from error
     return ProgramOutcome(out / name, ending, stamp)
@@ -151,20 +165,14 @@ def _record_name(plan: Plan, programs: Programs, images: Images) -> str:
 
 
 def _fill(
-    partial: FilePath,
-    plan: Plan,
-    programs: Programs,
-    images: Images,
-    log: FilePath,
-    share: FilePath | None,
-    collect: FilePath | None,
-    stdout: IO[bytes],
-    stderr: IO[bytes],
-    watch: Callable[[dict[str, Any]], None],
-    stdin: bytes,
-    wall_s: float,
-    kept: FilePath,
+    partial: FilePath, session: _Session, log: FilePath, kept: FilePath
 ) -> tuple[Ending, str]:
+    """Run the programs and write their record; return how they ended, and the fingerprint.
+
+    ``partial``: the record's directory. ``log``: of the guest's console. ``kept``: as for
+    ``_play``.
+    """
+    plan, programs, collect = session.plan, session.programs, session.collect
     idle: dict[str, idle_path.IdleRtt] = {}
     user_time: dict[str, Any] = {}
     progress = ProgramProgress(programs.timeout_s, lambda line: LOG.info(f"exec: {line}"))
@@ -180,14 +188,11 @@ def _fill(
         if event["event"] == "server-ended":
             ended_s[event["label"]] = event["t_s"]
         progress.watch(event)
-        watch(event)
+        session.watch(event)
 
     left_out = [partial.parent, *([collect] if collect is not None else [])]
     files = machine_files.digests(programs, left_out)
-    with _play(
-        *(plan, programs, images, log, share, check_and_watch, stdout, stderr, stdin),
-        *(wall_s, kept, progress),
-    ) as (place, raw):
+    with _play(session, log, check_and_watch, kept, progress) as (place, raw):
         (ending,) = endings
         if ending.status == TIMED_OUT and (loop := progress.loop()):
             LOG.info(f"exec: {loop}")
@@ -207,7 +212,7 @@ def _fill(
             output=place / OUTPUT_DIR,
             collected=place / COLLECTED_DIR,
             raw_dir=raw.raw,
-            provenance={**provenance(images, plan), FILES: files, **circumstances(raw)},
+            provenance={**provenance(session.images, plan), FILES: files, **circumstances(raw)},
             readback={
                 **raw.readback,
                 **idle_path.idle_rtts(idle),
@@ -229,51 +234,45 @@ def _ending(event: dict[str, Any], ended_s: dict[str, float]) -> Ending:
 
 @contextmanager
 def _play(
-    plan: Plan,
-    programs: Programs,
-    images: Images,
+    session: _Session,
     log: FilePath,
-    share: FilePath | None,
     watch: Callable[[dict[str, Any]], None],
-    stdout: IO[bytes],
-    stderr: IO[bytes],
-    stdin: bytes,
-    wall_s: float,
     kept: FilePath,
     progress: ProgramProgress,
 ) -> Iterator[tuple[FilePath, RawRun]]:
     """Run the guest; yield the shared directory and the lab's raw output, as long as they exist.
 
-    ``kept``: directory of the output if the programs take longer than ``wall_s``.
+    ``kept``: directory of the output if the programs take longer than they may.
     """
     places: list[FilePath] = []
 
     @contextmanager
     def beside(place: FilePath) -> Iterator[None]:
         places.append(place)
-        (place / PROGRAMS_FILE).write_text(json.dumps(as_wire(programs)))
+        (place / PROGRAMS_FILE).write_text(json.dumps(as_wire(session.programs)))
         output = place / OUTPUT_DIR
         output.mkdir()
-        if programs.input:
-            (place / INPUT_FILE).write_bytes(stdin)
+        if session.programs.input:
+            (place / INPUT_FILE).write_bytes(session.stdin)
         (place / MACHINE_ROOT).symlink_to("/")
-        if share is not None:
-            (place / READABLE_DIR).symlink_to(share)
+        if session.share is not None:
+            (place / READABLE_DIR).symlink_to(session.share)
+        streams = {output / "client.out": session.stdout, output / "client.err": session.stderr}
         try:
-            with Forwarder({output / "client.out": stdout, output / "client.err": stderr}):
+            with Forwarder(streams):
                 yield
         except OutOfTime as error:
             shutil.copytree(output, kept)
             raise WallTimeoutError(
-                f"the programs did not end within {wall_s:g} s of real time (--wall-timeout), and "
-                f"were ended ({progress.text()}); their output so far is in {kept}, the lab's "
-                f"console in {log}",
+                f"the programs did not end within {session.wall_s:g} s of real time "
+                f"(--wall-timeout), and were ended ({progress.text()}); their output so far is in "
+                f"{kept}, the lab's console in {log}",
                 kept,
                 progress.took_s,
             ) from error
 
-    patience = dataclasses.replace(PATIENCE, wall_s=wall_s)
-    with uml.play(plan, images, log, watch, patience, beside) as raw:
+    patience = dataclasses.replace(PATIENCE, wall_s=session.wall_s)
+    with uml.play(session.plan, session.images, log, watch, patience, beside) as raw:
         yield places[0], raw
 
 
