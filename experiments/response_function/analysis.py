@@ -14,7 +14,7 @@ from farpath.metrics.theory.response import Rule, mean_window
 from farpath.record.record import Record
 from farpath.report.table import Table
 from farpath.report.tables.deviations import ratio
-from farpath.report.tables.studies import value_text
+from farpath.report.tables.measures import value_text
 from farpath.runs.claims.condition import Condition
 from farpath.runs.claims.criteria import Criteria, matching, mean, within_theory
 from farpath.runs.experiment import RecordedRun

@@ -184,19 +184,19 @@ def _conduct(job: CampaignJob, qemu: bool, report_dir: FilePath | None) -> None:
 
 def _report_parts(job: CampaignJob) -> tuple[str, ...]:
     """Return the parts of a job's report, each a file or a directory."""
-    from farpath.report import run_summaries, study
+    from farpath.report import measures, run_summaries
     from farpath.runs.analyses import has_measures, results_module
 
     if results := results_module(job.experiment.name, job.experiments):
         return run_summaries.parts(results)
     if all(has_measures(name, job.experiments) for name in job.experiment.parts):
-        return study.PARTS
+        return measures.PARTS
     return () if job.on_host else job.parts
 
 
 def _write_report(job: CampaignJob, report_dir: FilePath) -> None:
     """Write the report, and print it if it is of measures or of summaries in one file."""
-    from farpath.report import run_summaries, study
+    from farpath.report import measures, run_summaries
     from farpath.report.records import write_records_report
     from farpath.runs.analyses import results_module
     from farpath.runs.status import recorded_runs
@@ -207,11 +207,11 @@ def _write_report(job: CampaignJob, report_dir: FilePath) -> None:
         of_runs = results.of_runs(whole.experiment, recorded_runs(whole.states()))
         run_summaries.write_report(results, of_runs, report_dir)
         print(run_summaries.report_text(results, of_runs))
-    elif _report_parts(job) == study.PARTS:
+    elif _report_parts(job) == measures.PARTS:
         recorded = [state for state in job.states() if state.record is not None]
-        report = study.report_of(recorded, job.experiments, job.experiment.parts)
-        study.write_report(report, report_dir)
-        print(study.report_text(report))
+        report = measures.report_of(recorded, job.experiments, job.experiment.parts)
+        measures.write_report(report, report_dir)
+        print(measures.report_text(report))
     else:
         write_records_report(job, report_dir)
 

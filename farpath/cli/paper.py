@@ -169,8 +169,8 @@ def print_left_out(problems: Iterable[str]) -> None:
 def _companion_tables(name: str, measures: FilePath | None) -> Sequence[Table]:
     from farpath.base.project import EXPERIMENTS, experiment_folder
     from farpath.metrics.measures import read_measures
-    from farpath.report.study import experiment_titles
-    from farpath.report.tables.studies import study_tables
+    from farpath.report.measures import experiment_titles
+    from farpath.report.tables.measures import measure_tables
     from farpath.runs.analyses import campaign_command, results_module, shipped_measures
     from farpath.runs.experiment import load_experiment
 
@@ -193,7 +193,7 @@ def _companion_tables(name: str, measures: FilePath | None) -> Sequence[Table]:
             problem=f"{source} no measures of it",
             remedy=f"run '{campaign_command(name)}' and give `measures=<its report>/measures.json`",
         )
-    return study_tables(chosen, experiment_titles(chosen, EXPERIMENTS))
+    return measure_tables(chosen, experiment_titles(chosen, EXPERIMENTS))
 
 
 def claims(

@@ -17,9 +17,9 @@ from farpath.metrics.measures import MEASURES_FILE, Measure, read_measures
 from farpath.record.identity import plan_identity
 from farpath.record.record import RECORD_FILE, load_record, records_in
 from farpath.report.figures.experiments import figures
-from farpath.report.study import verdicts_of
+from farpath.report.measures import verdicts_of
 from farpath.report.table import Table
-from farpath.report.tables.studies import study_tables
+from farpath.report.tables.measures import measure_tables
 from farpath.runs.analyses import campaign_command, experiment_with, measures_of
 from farpath.runs.claims import ClaimVerdict, as_text
 from farpath.runs.claims.rules import claims_of
@@ -92,7 +92,7 @@ class ExperimentSelection:
     @property
     def tables(self) -> tuple[Table, ...]:
         """One table of measured values, theory and published values; empty without measures."""
-        return study_tables(self.measures, {self.experiment.name: self.experiment.title})
+        return measure_tables(self.measures, {self.experiment.name: self.experiment.title})
 
     @property
     def verdicts(self) -> tuple[ClaimVerdict, ...]:

@@ -64,7 +64,7 @@ def _data(measure: Measure) -> tuple[Value, ...]:
     )  # fmt: skip
 
 
-def study_tables(
+def measure_tables(
     measures: Iterable[Measure],
     titles: dict[str, str] | None = None,
     experiments: FilePath = EXPERIMENTS,
@@ -77,12 +77,12 @@ def study_tables(
     for measure in measures:
         by_experiment.setdefault(measure.experiment, []).append(measure)
     return tuple(
-        _study_table(name, (titles or {}).get(name, name), of_experiment, experiments)
+        _measure_table(name, (titles or {}).get(name, name), of_experiment, experiments)
         for name, of_experiment in by_experiment.items()
     )
 
 
-def _study_table(
+def _measure_table(
     name: str, title: str, measures: Sequence[Measure], experiments: FilePath
 ) -> Table:
     module = experiment_module(name, ANALYSIS, experiments)

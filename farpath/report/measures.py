@@ -14,7 +14,7 @@ from farpath.report.figures.experiments import figures
 from farpath.report.report import Files, Report, figure_files, table_files
 from farpath.report.table import Table
 from farpath.report.table import as_text as table_as_text
-from farpath.report.tables.studies import study_tables
+from farpath.report.tables.measures import measure_tables
 from farpath.runs.analyses import measures_of
 from farpath.runs.claims import ClaimVerdict, as_text, judge_all
 from farpath.runs.claims.rules import measure_rules
@@ -26,7 +26,7 @@ PARTS = ("tables", "claims", "figures")
 
 
 @dataclass(frozen=True, eq=False)
-class StudyReport:
+class MeasuresReport:
     """All runs that have records, their measures, and the verdicts on claims.
 
     ``experiments``: the folder of their experiments.
@@ -49,7 +49,7 @@ def verdicts_of(
 
 def report_of(
     states: Sequence[RunStatus], experiments: FilePath, names: Sequence[str] | None = None
-) -> StudyReport:
+) -> MeasuresReport:
     """Return the report on some runs.
 
     ``experiments``: the folder of their experiments. ``names``: these in their order.
@@ -57,8 +57,8 @@ def report_of(
     done = recorded_runs(states)
     measures = measures_of(done, names, experiments)
     titles = experiment_titles(measures, experiments)
-    tables = study_tables(measures, titles, experiments)
-    return StudyReport(done, measures, tables, verdicts_of(measures, experiments), experiments)
+    tables = measure_tables(measures, titles, experiments)
+    return MeasuresReport(done, measures, tables, verdicts_of(measures, experiments), experiments)
 
 
 def experiment_titles(measures: Sequence[Measure], experiments: FilePath) -> dict[str, str]:
@@ -67,12 +67,12 @@ def experiment_titles(measures: Sequence[Measure], experiments: FilePath) -> dic
     return {name: load_experiment(name, experiments).title for name in names}
 
 
-def report_text(report: StudyReport) -> str:
+def report_text(report: MeasuresReport) -> str:
     """Return tables and verdicts for a terminal."""
     return "\n".join([*map(table_as_text, report.tables), as_text(report.verdicts)])
 
 
-def write_report(report: StudyReport, folder: FilePath) -> None:
+def write_report(report: MeasuresReport, folder: FilePath) -> None:
     """Write measures, tables in every form, claims and figures."""
     write_measures(report.measures, folder / MEASURES_FILE)
     verdicts = [verdict.as_dict() for verdict in report.verdicts]
