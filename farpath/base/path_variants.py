@@ -40,8 +40,8 @@ def of_topology(name: str, bottlenecks: int) -> Variant:
 def varied(name: str, title: str, variants: Iterable[Variant]) -> dict[str, Any]:
     """Return the name and the title of a path with variants, as fields of a path.
 
-    >>> varied("cern", "CERN", [CHANGED, IPV6])
-    {'name': 'cern-changed-ipv6', 'title': 'CERN, changed, IPv6'}
+    >>> varied("lte", "LTE", [CHANGED, IPV6])
+    {'name': 'lte-changed-ipv6', 'title': 'LTE, changed, IPv6'}
     """
     variants = tuple(variants)
     return {
@@ -53,8 +53,8 @@ def varied(name: str, title: str, variants: Iterable[Variant]) -> dict[str, Any]
 def base_name(name: str, topology: Variant) -> str:
     """Return the name of the path from which another was derived, in a topology.
 
-    >>> base_name("cern-changed-routed-ipv6", of_topology("routed", 1))
-    'cern'
+    >>> base_name("lte-changed-routed-ipv6", of_topology("routed", 1))
+    'lte'
     """
     for variant in (*reversed(_AFTER_TOPOLOGY), topology, CHANGED):
         name = name.removesuffix(f"-{variant.word}")
@@ -64,8 +64,8 @@ def base_name(name: str, topology: Variant) -> str:
 def without(title: str, *variants: Variant) -> str:
     """Return a title without variants.
 
-    >>> without("CERN, changed, with droppers", DROPPING)
-    'CERN, changed'
+    >>> without("LTE, changed, with droppers", DROPPING)
+    'LTE, changed'
     """
     titles = "|".join(re.escape(variant.title) for variant in variants)
     return re.sub(rf", (?:{titles})(?=,|$)", "", title)

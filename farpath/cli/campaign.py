@@ -38,7 +38,7 @@ Only = Annotated[
     str | None, typer.Option(help="Mechanisms of the experiment: base,queue (default: all).")
 ]
 PathNames = Annotated[
-    str | None, typer.Option("--path", help="Runs on these paths only: cern,ufl (default: all).")
+    str | None, typer.Option("--path", help="Runs on these paths only: near,far (default: all).")
 ]
 Out = Annotated[
     FilePath | None, typer.Option(help="Directory of the records (default: results/<experiment>).")

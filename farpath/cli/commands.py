@@ -17,9 +17,9 @@ import typer
 from typer.core import TyperCommand
 
 RUN, MANY, PROGRAM = "Run and look", "Many runs", "Your own program"
-KERNEL, STUDY, MACHINE = "Kernels", "The 2005 study", "The machine"
+KERNEL, EXPERIMENTS, MACHINE = "Kernels", "Experiments", "The machine"
 #: The groups of ``farpath --help``, in its order.
-GROUPS = (RUN, MANY, PROGRAM, KERNEL, STUDY, MACHINE)
+GROUPS = (RUN, MANY, PROGRAM, KERNEL, EXPERIMENTS, MACHINE)
 #: Packages whose folders bring commands of their own.
 FOLDERS = ("farpath.uses", "benchmarks")
 #: By module of this package: for each command its group and its line.
@@ -92,22 +92,22 @@ COMMANDS = {
     },
     "campaign": {
         "campaign": (
-            STUDY,
+            EXPERIMENTS,
             "Make all runs of an experiment, then its tables, figures, claims and page.",
         ),
         "reference": (
-            STUDY,
+            EXPERIMENTS,
             "Copy an experiment's records, without raw output and pages, into its folder.",
         ),
     },
     "paper": {
         "tables": (
-            STUDY,
-            "Print a table of runs; for records of the 2005 study, its tables 1 and 2.",
+            EXPERIMENTS,
+            "Print a table of runs; for records of a study, its own tables.",
         ),
         "claims": (
-            STUDY,
-            "List the claims of the 2005 study's documents: whether each holds, and its numbers.",
+            EXPERIMENTS,
+            "List the claims of studies' documents: whether each holds, and its numbers.",
         ),
     },
     "machine": {

@@ -86,7 +86,7 @@ def tables(
     view: ViewOf = None,
     out: OutDir = None,
 ) -> None:
-    """Print a table of runs; for records of the 2005 study, its tables 1 and 2.
+    """Print a table of runs; for records of a study, its own tables.
 
     Without --records, the tables compare the study's shipped records with the published numbers.
     With a companion experiment, they compare its measures with theory and published numbers;
@@ -137,7 +137,7 @@ def _tables(
     held_out: str | None,
     view: str | None,
 ) -> Sequence[Table]:
-    """Return the tables of a directory's records, or of a summary of the 2005 study."""
+    """Return the tables of a directory's records, or of a summary of a study."""
     from farpath.base.project import PROJECT
     from farpath.metrics.record_set import load_record_set
     from farpath.report.site.view import study_named, view_for
@@ -202,7 +202,7 @@ def claims(
     measures: Measures = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the claims of the 2005 study's documents: whether each holds, and its numbers."""
+    """List the claims of studies' documents: whether each holds, and its numbers."""
     from farpath.metrics.measures import read_measures
     from farpath.metrics.studies import studies_in, titles
     from farpath.report.records import claims_data, claims_text

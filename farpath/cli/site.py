@@ -41,8 +41,8 @@ def site(
 ) -> None:
     """Build a site of static pages from records; it opens offline and needs no server.
 
-    Its index is a table of the runs; for the 2005 study, a table of stacks against paths. With
-    --figures: each run over time and all together; for the 2005 study, the paper's figures 1 to 5.
+    Its index is a table of the runs; for a study, of its stacks against its paths. With
+    --figures: each run over time and all together; for a study, the figures of its documents.
     """
     if figures:
         for name, value in (("cpu_records", cpu_records), ("held_out", held_out or None)):

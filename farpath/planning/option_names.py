@@ -64,8 +64,8 @@ def as_option(name: str, value: str | None) -> str:
 def as_variable(name: str, value: str | None) -> str:
     """Spell an option of an error as a variable of Make.
 
-    >>> as_variable("path", "cern"), as_variable("rtt", None), as_variable("force", None)
-    ('PATH_NAME=cern', 'RTT', 'FORCE=1')
+    >>> as_variable("path", "lte"), as_variable("rtt", None), as_variable("force", None)
+    ('PATH_NAME=lte', 'RTT', 'FORCE=1')
     """
     variable = _VARIABLES.get(name, name.upper())
     if value is None:

@@ -94,5 +94,5 @@ def claims(experiments: FilePath = EXPERIMENTS) -> tuple[Claim, ...]:
 
 
 def _order(text: str) -> list[tuple[int, str]]:
-    """Return a key by which C9 stands before C10."""
+    """Return a key by which a 9 stands before a 10."""
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", text)]
