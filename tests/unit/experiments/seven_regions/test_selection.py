@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shutil
 from pathlib import Path as FilePath
@@ -103,7 +102,7 @@ def test_records_of_runs_as_they_are_now_are_not_mixed_with_earlier_ones(
     ship(experiments, "earlier", QUICK_S)
     record = ship(experiments, "now", QUICK_S) / RECORD_FILE
     data = json.loads(record.read_text())
-    write_description(record, {**data, "plan": dataclasses.asdict(run.plan)})
+    write_description(record, {**data, "plan": run.plan.as_dict()})
     selection = records_to_show(results, experiments)
     assert names(selection) == {"now"}
     assert selection.origin == "The records that farpath ships, the quick set"
