@@ -47,7 +47,7 @@ PAPER := .venv/farpath-paper-installed
 NOTEBOOK := .venv/farpath-notebook-installed
 # What the scripts of images/ keep in the cache
 CACHE_PARTS := build congestion container downloads kernel lab modules own python qemu qemu-modules qemu-root quic sender source udtperf unpacker
-SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git '^\#!.*\b(ba|da)?sh\b' images .ci) images/lib/common.sh images/lib/debian.sh
+SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git --exclude='*.py' '^\#!.*\b(ba|da)?sh\b' images .ci) images/lib/common.sh images/lib/debian.sh
 # Kernel modules have columns of tabs, as net/ipv4 has, for which clang-format knows no option;
 # two programs have lines that it would break elsewhere
 NOT_FORMATTED := images/kernel/stacks/% images/kernel/devices/% examples/own-module/% examples/own-image/steady.c \
