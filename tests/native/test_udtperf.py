@@ -31,11 +31,14 @@ def _copy(tmp_path: FilePath) -> FilePath:
     images = tmp_path / "images"
     shutil.copytree(SOURCES, images / "udtperf")
     shutil.copytree(SOURCES.parent / "lib", images / "lib")
+    # Reads C without its comments
+    (tmp_path / "farpath" / "base").mkdir(parents=True)
+    shutil.copy(PROJECT / "farpath/base/c_source.py", tmp_path / "farpath/base")
     return images / "udtperf"
 
 
-def _append(source: FilePath) -> None:
-    source.write_text(source.read_text() + "// changed\n")
+def _append(source: FilePath, text: str) -> None:
+    source.write_text(source.read_text() + text)
 
 
 def test_the_cplusplus_tests_pass_under_sanitizers(tmp_path: FilePath) -> None:
@@ -77,14 +80,16 @@ def test_equal_sources_have_equal_keys_and_others_another(tmp_path: FilePath) ->
     copy = _copy(tmp_path)
     key = _build_key(copy / "build")
     assert key == _build_key(SOURCES / "build")
-    _append(copy / "src" / "main.cpp")
+    _append(copy / "src" / "main.cpp", "// a comment\n\n")
+    assert _build_key(copy / "build") == key
+    _append(copy / "src" / "main.cpp", "static int changed;\n")
     assert _build_key(copy / "build") != key
 
 
 def test_tests_and_documents_do_not_change_the_key(tmp_path: FilePath) -> None:
     copy = _copy(tmp_path)
     key = _build_key(copy / "build")
-    _append(copy / "tests" / "main.cpp")
+    _append(copy / "tests" / "main.cpp", "static int changed;\n")
     assert _build_key(copy / "build") == key
 
 
