@@ -36,6 +36,7 @@ from farpath.spec.protocol import RAW_DIR, SCHEDULE_START_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.trace import SUFFIX
 from farpath.tools import accepts, ping, tc
+from farpath.tools.iperf3 import SenderInterval
 from farpath.tools.iperf3_like import SHORTEST_S
 
 if TYPE_CHECKING:
@@ -154,11 +155,28 @@ def _begin_s(raw_dir: FilePath, flow: Flow, program: Program) -> float:
     return begin_s
 
 
+def of_each_interval(printed: Sequence[SenderInterval], interval_s: float) -> list[SenderInterval]:
+    """Return what a sender printed, with an entry for each interval of the schedule.
+
+    iperf3 prints nothing while it waits for a lost packet of its control connection, and then one
+    interval that is as long as several. It is repeated for each of them, and its retransmissions
+    count in the last.
+    """
+    found: list[SenderInterval] = []
+    ended = 0
+    for interval in printed:
+        before, ended = ended, math.floor(interval.end_s / interval_s + 0.25)
+        silent = dataclasses.replace(interval, retransmits=0)
+        found += [silent] * (ended - before - 1) + [interval]
+    return found
+
+
 def _flow_rows(
     raw_dir: FilePath, flow: Flow, interval_s: float, program: Program
 ) -> list[tuple[str, float, float, float, float, int, int, int, int]]:
     """Return the rows of one flow; the k-th intervals of sender and receiver form one row."""
-    sent = _parsed(raw_dir, f"{flow.name}-sender.out", program.parse_sender)
+    printed = _parsed(raw_dir, f"{flow.name}-sender.out", program.parse_sender)
+    sent = of_each_interval(printed, interval_s)
     received = _parsed(raw_dir, f"{flow.name}-receiver.out", program.parse_receiver)
     expected_count = (flow.stop_s - flow.start_s) / interval_s
     if abs(len(sent) - expected_count) > max(INTERVALS_OFF, INTERVALS_OFF_PART * expected_count):

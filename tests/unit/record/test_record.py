@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import struct
+from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -28,12 +29,14 @@ from farpath.record.record import (
     Samples,
     fingerprint,
     load_record,
+    of_each_interval,
     samples_from_raw,
     write_record,
 )
 from farpath.report.html.run_page import render_page
 from farpath.spec.era import MODERN
 from farpath.spec.plan import Plan
+from farpath.tools.iperf3 import SenderInterval
 
 #: What plans of the first format lack.
 NEW_IN_2 = ("stacks", "era")
@@ -373,3 +376,15 @@ def test_a_changed_trace_is_refused(traced: Record) -> None:
     file.unlink()
     with pytest.raises(CheckFailedError, match="the record was changed"):
         _ = load_record(traced.directory).trace
+
+
+def test_an_interval_as_long_as_several_stands_for_each_of_them() -> None:
+    # What iperf3 printed of a flow whose control connection waited for a lost packet
+    ends_s = [3.5099, 4.0, 5.0, 5.99, 7.0003]
+    printed = [
+        SenderInterval(start_s, end_s, 1000, 2, 0, 0, 0)
+        for start_s, end_s in pairwise([0.0, *ends_s])
+    ]
+    each = of_each_interval(printed, 1.0)
+    assert [interval.end_s for interval in each] == [*[3.5099] * 3, *ends_s[1:]]
+    assert [interval.retransmits for interval in each] == [0, 0, 2, 2, 2, 2, 2]
