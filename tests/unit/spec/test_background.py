@@ -35,7 +35,8 @@ def test_a_source_s_turns_never_overlap_and_lie_within_the_schedule(
     for source in range(background.sources):
         mine = [turn for turn in on_periods(background, seed, 100.0) if turn.source == source]
         assert all(0 <= turn.start_s < turn.stop_s <= 100.0 for turn in mine)
-        assert all(before.stop_s < after.start_s for before, after in pairwise(mine))
+        # A pause of less than half a microsecond is none
+        assert all(before.stop_s <= after.start_s for before, after in pairwise(mine))
 
 
 def test_equal_seeds_give_equal_turns_and_another_seed_others() -> None:
