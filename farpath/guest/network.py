@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 from mininet.link import Intf
@@ -38,8 +38,14 @@ HOST_SETTINGS = {
 
 
 @contextmanager
-def network_namespace(pid: int) -> Iterator[None]:
-    """Enter the network namespace of a process, and return to the former one at the end."""
+def network_namespace(pid: int | None) -> Iterator[None]:
+    """Enter the network namespace of a process, and return to the former one at the end.
+
+    None: stay in this one, which is that of the switches.
+    """
+    if pid is None:
+        yield
+        return
     former = os.open("/proc/self/ns/net", os.O_RDONLY)
     target = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
     try:
@@ -257,8 +263,7 @@ class Network:
 
     def link(self, port: str) -> qdiscs.RtnetlinkQdisc:
         """Return the link of a port of this site, whose bottleneck is one."""
-        host_pid = self.host_pid(port)
-        with nullcontext() if host_pid is None else network_namespace(host_pid):
+        with network_namespace(self.host_pid(port)):
             return qdiscs.link_of(port)
 
     def read_back(self) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def unknown_to_tc(port: str, qdisc: Qdisc | None) -> Iterator[RtnetlinkQdisc]:
 def is_known_to_tc(qdisc: Qdisc | None) -> bool:
     """Whether a port's qdisc, or an active queue below it, is one that tc shows."""
     if isinstance(qdisc, LinkBottleneck):
-        return qdisc.aqm_kind not in ("", DUALPI2)
+        return qdisc.aqm_kind not in ("", *rtnetlink.UNKNOWN_TO_TC)
     return True
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 from farpath.guest.network import network_namespace
 
@@ -18,7 +17,7 @@ class TcProcess:
 
     def __init__(self, port: str, host_pid: int | None = None, options: Sequence[str] = ()) -> None:
         self.port = port
-        with nullcontext() if host_pid is None else network_namespace(host_pid):
+        with network_namespace(host_pid):
             self.process = subprocess.Popen(
                 ["stdbuf", "-oL", "tc", *options, "-s", "-j", "-batch", "-"],
                 stdin=subprocess.PIPE,

@@ -7,7 +7,6 @@ import math
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
@@ -67,7 +66,7 @@ class QueueSampler:
         self, port: str, output: FilePath, host_pid: int | None = None, qdisc: Qdisc | None = None
     ) -> None:
         self.output = output.open("wb")
-        with nullcontext() if host_pid is None else network_namespace(host_pid):
+        with network_namespace(host_pid):
             self.unknown = list(unknown_to_tc(port, qdisc))
         self.tc = TcProcess(port, host_pid) if is_known_to_tc(qdisc) else None
 
