@@ -185,7 +185,7 @@ class Quantity(Generic[Number]):
         if split is None:
             raise error("")
         number, unit = split
-        if not unit and unit not in self.units:
+        if not unit and unit not in self.units and number:
             raise error(
                 "a number without a unit", f"write, for example, {self.example}; {requirement}"
             )
@@ -205,7 +205,12 @@ class Quantity(Generic[Number]):
         return self.number(value + 0.0)
 
     def _value(self, number: float, unit: str) -> float | None:
-        """Convert a number to its own unit; None for a unit that is none of its table."""
+        """Convert a number to its own unit; None for a unit that is none of its table.
+
+        Zero is zero in every unit.
+        """
+        if not unit and not number:
+            return 0.0
         if self.units is RATES and not _IN_BYTES.search(unit):
             unit = unit.lower()
         if unit not in self.units:

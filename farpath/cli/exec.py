@@ -9,23 +9,31 @@ import math
 import os
 import signal
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from farpath.base.errors import BadInputError
+from farpath.base.errors import BadInputError, FarpathError
+from farpath.base.files import require_directory, require_replaceable, write_text
 from farpath.cli.logs import print_paths, print_warnings
 from farpath.cli.run_options import with_options
-from farpath.cli.shared_options import RESULTS, RecordsDir
+from farpath.cli.shared_options import RESULTS, Cores, RecordsDir
 from farpath.planning import programs as planning
+from farpath.report.junit import JunitCase, junit_xml
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from farpath.lab.exec.run import ProgramOutcome, WallTimeoutError
+    from farpath.runs.program_runs import ProgramCall
+    from farpath.runs.run_set import RunSet
 
 LOG = logging.getLogger(__name__)
 DEFAULT_TIMEOUT = "600s"
+#: The folder of the table of several runs among their records, and the table's file.
+DEFAULT_REPORT, TABLE_FILE = "exec", "exec.csv"
 #: Exit status of a program that the limit of its files ended, as shells have it.
 TOO_LARGE = 128 + signal.SIGXFSZ
 HELPS = {**planning.HELPS, "ip": "Addresses of the hosts: both families, or IPv 4 or 6 alone."}
@@ -102,6 +110,12 @@ def execute(
             "--json", help="Print the result as one JSON object; the record has the output."
         ),
     ] = False,
+    junit: Annotated[
+        FilePath | None,
+        typer.Option(help="File for the results as JUnit XML, a case for each run."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="How many seeds each path gets, from --seed on.")] = 1,
+    cores: Cores = None,
     memory: Annotated[str, typer.Option(help="Memory for programs and what they write.")] = "1GiB",
     output_limit: Annotated[
         str, typer.Option(help="Largest output of a program, and largest file that it writes.")
@@ -112,24 +126,18 @@ def execute(
     """Run any program over a path, in virtual time, with a server at its other end.
 
     The client's output is this command's, and so is its exit status. Both directions are alike.
+    With several values of options, as in --rtt=20ms,160ms --loss=0,1%, or with --seeds=3 there is a
+    run for each combination, and a table; the status is 1 if a client failed.
     """
     from farpath.lab.exec.limits import limits
     from farpath.lab.exec.roots import roots
-    from farpath.lab.exec.run import WallTimeoutError, run_programs
     from farpath.lab.exec.stdin import read_input
     from farpath.lab.exec.users import current_user, named_user
-    from farpath.lab.user_parts import BuiltParts
     from farpath.mechanisms import quantities
     from farpath.planning.plan_warnings import plan_warnings
-    from farpath.planning.request import RunRequest
-    from farpath.spec.programs import (
-        CLIENT_HOST,
-        SERVER_HOST,
-        TIMED_OUT,
-        TIMEOUT_S_RANGE,
-        Programs,
-    )
-    from farpath.spec.settings import VIRTUAL
+    from farpath.runs.axes import split_options
+    from farpath.runs.program_runs import ProgramCall, program_set
+    from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, TIMEOUT_S_RANGE, Programs
 
     planning.require_path(option_values)
     servers = tuple(planning.parse_command(text, "server") for text in server or ())
@@ -143,11 +151,11 @@ def execute(
     output_bytes = quantities.SIZE_BYTES.parse(
         output_limit, "--output-limit", planning.OUTPUT_BYTES_RANGE
     )
-    ip, both_families = planning.parse_families(option_values["ip"])
-    request = RunRequest(**{**option_values, "ip": ip})
-    plan = planning.program_plan(request, BuiltParts(VIRTUAL), program_bytes, both_families)
-    print_paths((plan.path,))
-    print_warnings(plan_warnings(plan))
+    run_set = program_set(*split_options(option_values), seeds, program_bytes)
+    print_paths(run.plan.path for run in run_set.runs)
+    print_warnings(
+        dict.fromkeys(warning for run in run_set.runs for warning in plan_warnings(run.plan))
+    )
     commands = {CLIENT_HOST: (tuple(command),), SERVER_HOST: servers}
     found = roots(root, image, share, env or (), commands)
     if user is not None and as_root:
@@ -157,7 +165,11 @@ def execute(
     who = current_user(as_root) if user is None else named_user(user, found.files)
     date_s = planning.parse_date_s(date)
     ports = planning.parse_wait_for(wait_for or ())
+    if junit is not None:
+        require_replaceable(junit)
+        require_directory(junit.parent, "junit")
     given = read_input(0, stdin)
+    is_one = len(run_set.runs) == 1
     programs = Programs(
         client=tuple(command),
         servers=servers,
@@ -168,45 +180,121 @@ def execute(
         timeout_s=timeout_s,
         share=str(found.share or ""),
         date_s=date_s,
-        joined=not as_json and _go_to_one_place(sys.stdout, sys.stderr),
+        joined=is_one and not as_json and _go_to_one_place(sys.stdout, sys.stderr),
         collect=_collected(collect, {place.directory for place in found.places.values()}),
         input=given.kind,
         input_sha256=given.sha256,
         limits=limits(output_bytes),
         memory_bytes=program_bytes,
         wait_for=ports,
-        both_families=both_families,
     )
+    asked = _Asked(
+        run_set.with_images(found.images),
+        ProgramCall(programs, found.share, collect, given.data, wall_s),
+        *(out, memory, output_limit, output_bytes, junit, as_json),
+    )
+    status = _run_one(asked) if is_one else _run_several(asked, cores)
+    if status:
+        # Not as an exit of typer's, where 130 means that this command was interrupted
+        raise SystemExit(status)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was asked for: the runs, the programs, and the options by which results are told."""
+
+    run_set: RunSet
+    call: ProgramCall
+    out: FilePath
+    memory: str
+    output_limit: str
+    output_bytes: int
+    junit: FilePath | None
+    as_json: bool
+
+    def write_junit(self, cases: Callable[[str], Sequence[JunitCase]]) -> None:
+        """Write the file of JUnit XML if there is to be one; ``cases`` makes those of a suite."""
+        if self.junit is not None:
+            suite = FilePath(self.call.programs.client[0]).name
+            write_text(self.junit, junit_xml("farpath exec", cases(suite)))
+
+
+def _run_one(asked: _Asked) -> int:
+    """Run the programs with the client's output as this command's; return its status."""
+    from farpath.lab.exec.run import WallTimeoutError, run_programs
+    from farpath.report.tables.program_runs import ended_case, failed_case
+    from farpath.runs.program_runs import program_result
+    from farpath.spec.programs import TIMED_OUT
+
+    (run,), call = asked.run_set.runs, asked.call
+    name = ", ".join(f"{name}={value}" for name, value in (run.request or {}).items())
     with open(os.devnull, "wb") as nowhere:
-        streams = (nowhere, nowhere) if as_json else (sys.stdout.buffer, sys.stderr.buffer)
+        streams = (nowhere, nowhere) if asked.as_json else (sys.stdout.buffer, sys.stderr.buffer)
         try:
             outcome = run_programs(
-                *(replace(plan, images=found.images), programs, out, found.share, collect),
+                *(run.plan, call.of(run), asked.out, call.share, call.collect),
                 *streams,
                 watch=_tell_server_end,
-                stdin=given.data,
-                wall_s=wall_s,
+                stdin=call.stdin,
+                wall_s=call.wall_s,
             )
-        except WallTimeoutError as error:
-            if as_json:
+        except FarpathError as error:
+            if isinstance(error, WallTimeoutError) and asked.as_json:
                 print(json.dumps(_result_so_far(error)))
+            failure = error
+            asked.write_junit(lambda suite: [failed_case(suite, name, failure)])
             raise
     ending = outcome.ending
-    if ending.status == TIMED_OUT and ending.took_s >= timeout_s:
-        LOG.info(f"the client did not end within {timeout_s:g} virtual s (--timeout): it was ended")
+    if ending.status == TIMED_OUT and ending.took_s >= call.programs.timeout_s:
+        LOG.info(
+            f"the client did not end within {call.programs.timeout_s:g} virtual s (--timeout): it "
+            "was ended"
+        )
     if ending.killed_for_memory:
-        LOG.warning(_without_memory(ending.killed_for_memory, memory, program_bytes))
-    if warning := _at_output_limit(outcome, output_limit, output_bytes):
+        memory_bytes = call.programs.memory_bytes
+        LOG.warning(_without_memory(ending.killed_for_memory, asked.memory, memory_bytes))
+    if warning := _at_output_limit(outcome, asked.output_limit, asked.output_bytes):
         LOG.warning(warning)
     LOG.info(
         f"exec: status {ending.status} after {ending.took_s:.3f} virtual s, record "
         f"{outcome.directory}, fingerprint {outcome.fingerprint[:12]}"
     )
-    if as_json:
+    asked.write_junit(
+        lambda suite: [ended_case(suite, name, program_result(outcome.directory, ending))]
+    )
+    if asked.as_json:
         print(json.dumps(_result(outcome)))
-    if ending.status:
-        # Not as an exit of typer's, where 130 means that this command was interrupted
-        raise SystemExit(ending.status)
+    return ending.status
+
+
+def _run_several(asked: _Asked, cores: int | None) -> int:
+    """Run the programs over each path, and print a table; return 1 if a client failed, or 0."""
+    from farpath.planning.option_names import typed_message
+    from farpath.report.report import Report, terminal_text
+    from farpath.report.table import as_csv
+    from farpath.report.tables.program_runs import junit_cases, program_table
+    from farpath.runs.program_runs import make_program_runs
+    from farpath.runs.progress import progress_printer
+
+    report = asked.out / DEFAULT_REPORT
+    require_directory(asked.out)
+    require_directory(report)
+    outcome = make_program_runs(
+        *(asked.run_set, asked.call, asked.out, cores, progress_printer("exec"))
+    )
+    table = program_table(outcome)
+    asked.write_junit(lambda suite: junit_cases(suite, outcome.results))
+    made = Report(
+        {TABLE_FILE: as_csv(table)},
+        terminal_text([table]),
+        {"runs": table.objects, "failures": outcome.failures(typed_message)},
+        {"records": asked.out, **({"junit": asked.junit} if asked.junit else {})},
+    )
+    made.write(report)
+    made.print(report, asked.as_json)
+    if outcome.failed:
+        raise outcome.failed_error(typed_message)
+    return int(any(not run.value.passed for run in outcome.runs))
 
 
 def _result(outcome: ProgramOutcome) -> dict[str, Any]:

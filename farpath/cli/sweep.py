@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,16 +14,9 @@ from farpath.cli.run_options import with_run_options
 from farpath.cli.shared_options import RESULTS, AsJson, Cores, RecordsDir
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from farpath.report.report import Report
     from farpath.report.tables.sweep_results import SweepResults
 
-#: A comma between two values, but not one between words of a value (``fast:alpha=8,beta=2``), nor
-#: before a change of it (``100Mbit,30s:20Mbit,repeat:60s``).
-_SEPARATOR = re.compile(r",(?!\s*(?:[\w.]+=|[0-9.]+\s*[a-z]+\s*:|repeat\s*:))")
-#: The option whose values may hold any comma: packets:7,8.
-_UNSPLIT = "drop"
 TABLE_FILE = "sweep.csv"
 #: The folder of a sweep's table and figure among its records.
 DEFAULT_REPORT = "sweep"
@@ -62,6 +54,7 @@ def sweep(
     from farpath.planning.option_names import typed_message
     from farpath.planning.request import RunRequest
     from farpath.report.tables.sweep_results import SweepResults, check_column
+    from farpath.runs.axes import split_options
     from farpath.runs.make import make_runs
     from farpath.runs.progress import progress_printer
     from farpath.runs.run_set import product_set
@@ -80,32 +73,6 @@ def sweep(
         made.print(report, as_json)
     if outcome.failed:
         raise outcome.failed_error(typed_message)
-
-
-def split_options(
-    option_values: Mapping[str, str | None],
-) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """Split options into fixed ones with their value and swept ones with their values."""
-    values = {
-        name: split_values(name, text) for name, text in option_values.items() if text is not None
-    }
-    single = {name: texts[0] for name, texts in values.items() if len(texts) == 1}
-    return single, {name: texts for name, texts in values.items() if len(texts) > 1}
-
-
-def split_values(name: str, text: str) -> tuple[str, ...]:
-    """Return the values of an option that are separated by commas.
-
-    >>> split_values("rtt", "20ms, 160ms"), split_values("stack", "cubic,fast:alpha=8,beta=2,bbr")
-    (('20ms', '160ms'), ('cubic', 'fast:alpha=8,beta=2', 'bbr'))
-    >>> split_values("rate", "100Mbit,30s:20Mbit,1Gbit")
-    ('100Mbit,30s:20Mbit', '1Gbit')
-    >>> split_values("drop", "packets:7,8")
-    ('packets:7,8',)
-    """
-    if name == _UNSPLIT:
-        return (text,)
-    return tuple(part.strip() for part in _SEPARATOR.split(text))
 
 
 def _report(results: SweepResults, report: FilePath, metric: str) -> Report:

@@ -21,6 +21,7 @@ from farpath.spec.path import (
     MTU_BYTES_RANGE,
     RATE_BPS_RANGE,
     RTT_MS_RANGE,
+    WAY_RTT_MS_RANGE,
     WINDOW_BYTES_RANGE,
 )
 from farpath.spec.processor import FREQUENCY_HZ_RANGE
@@ -48,6 +49,11 @@ _MS_BY_UNIT = {"us": 1e-3, "ms": 1.0, "s": 1e3}
 _PACKETS = re.compile(r"(\S*?)\s*(?:(?<!d)p|pkts?|packets?)", re.IGNORECASE)
 
 
+def _rtt_problem(rtt_ms: float) -> str:
+    low_ms, _ = RTT_MS_RANGE
+    return "" if rtt_ms == 0 or rtt_ms >= low_ms else f"is neither 0 nor at least {low_ms:g} ms"
+
+
 def _sample_problem(interval_s: float) -> str:
     count = 1 / interval_s
     return "" if abs(count - round(count)) <= 1e-6 else "is no whole part of a second"
@@ -64,7 +70,7 @@ def _transfer_problem(transfer_bytes: float) -> str:
     )
 
 
-RTT_MS = Quantity("a time", "164ms", units.TIMES, "ms", RTT_MS_RANGE, float)
+RTT_MS = Quantity("a time", "164ms", units.TIMES, "ms", WAY_RTT_MS_RANGE, float, _rtt_problem)
 #: Of a cable, in one direction.
 DELAY_MS = Quantity("a time", "5ms", units.TIMES, "ms", DELAY_MS_RANGE, float)
 #: The largest deviation of a delay.

@@ -121,7 +121,7 @@ class PlainRequest:
             "164ms",
             "the path's",
             "a unit is needed",
-            range_text(RTT_MS_RANGE, "ms"),
+            f"0, or {range_text(RTT_MS_RANGE, 'ms')}",
             see="how-to/changing-links.md",
             group=PATH,
         )

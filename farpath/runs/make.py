@@ -18,7 +18,7 @@ from farpath.lab.machine import available_cores, cores_each, limited_cores
 from farpath.lab.pool import Job, JobEvent, JobResult, Pool, PoolProgress
 from farpath.lab.run import Finish, Outcome, run
 from farpath.platforms import platform_of
-from farpath.record.record import Record, load_record
+from farpath.record.record import load_record
 from farpath.runs.run_set import PlannedRun, RunSet
 
 M = TypeVar("M")
@@ -117,8 +117,9 @@ def make_runs(
     at_once: int | None = None,
     watch: Callable[[RunEvent[M]], None] = lambda _event: None,
     *,
-    measure: Callable[[Record], M] | Sequence[Callable[[Record], M]],
+    measure: Callable[[Any], M] | Sequence[Callable[[Any], M]],
     make: Make | Sequence[Make] = make_one,
+    load: Callable[[FilePath], Any] = load_record,
     pool: Pool | None = None,
     fatal: tuple[type[FarpathError], ...] = (),
 ) -> MadeSet[M]:
@@ -127,15 +128,20 @@ def make_runs(
     ``at_once``: how many at once, by default one on each core, and one of the host lab. ``watch``:
     called in this process whenever a run begins or ends. ``measure``: called in a worker with a
     run's record, which is loaded once. ``make``: makes a run. Of both there is one for all runs, or
-    one for each. ``pool``: of the caller's, for several sets after each other. ``fatal``: errors
-    that end everything at once. An interruption leaves nothing half made. Raises as
-    ``make_directory``.
+    one for each. ``load``: reads a record from its directory. ``pool``: of the caller's, for
+    several sets after each other. ``fatal``: errors that end everything at once. An interruption
+    leaves nothing half made. Raises as ``make_directory``.
     """
     if pool is None:
         one_by_one = any(platform_of(run_.plan).measures_cpu for run_ in run_set.runs)
         with Pool(at_once or (1 if one_by_one else available_cores())) as own:
             return make_runs(
-                run_set, out, None, watch, measure=measure, make=make, pool=own, fatal=fatal
+                *(run_set, out, None, watch),
+                measure=measure,
+                make=make,
+                load=load,
+                pool=own,
+                fatal=fatal,
             )
     make_directory(out)
     count = len(run_set.runs)
@@ -143,7 +149,7 @@ def make_runs(
     makes = [make] * count if callable(make) else make
     cores = cores_each(min(pool.cores, count))
     jobs = [
-        Job(partial(_measured, make_, measure_, run_, out, cores), run_.cost_s)
+        Job(partial(_measured, make_, load, measure_, run_, out, cores), run_.cost_s)
         for run_, make_, measure_ in zip(run_set.runs, makes, measures, strict=True)
     ]
 
@@ -158,7 +164,8 @@ def make_runs(
 
 def _measured(
     make: Make,
-    measure: Callable[[Record], M],
+    load: Callable[[FilePath], Any],
+    measure: Callable[[Any], M],
     run_: PlannedRun,
     out: FilePath,
     cores: int,
@@ -166,7 +173,7 @@ def _measured(
 ) -> tuple[Outcome, str, M]:
     """Make one run in a worker process, and measure it."""
     outcome = make(run_, out, cores, *context)
-    record = load_record(outcome.directory)
+    record = load(outcome.directory)
     return outcome, record.fingerprint, measure(record)
 
 

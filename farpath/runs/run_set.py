@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from farpath.record.identity import plan_identity
 
 if TYPE_CHECKING:
     from farpath.lab.artifacts.images import Images
+    from farpath.spec.host_image import HostImage
     from farpath.spec.plan import Plan
 
 #: The most runs of a set: a month of a core with runs of ten minutes.
@@ -74,6 +75,14 @@ class RunSet:
                 )
             names[key] = run.name
 
+    def with_images(self, images: Mapping[str, HostImage]) -> RunSet:
+        """Return the same runs with these images of their hosts."""
+        runs = tuple(
+            dataclasses.replace(run, plan=dataclasses.replace(run.plan, images=images))
+            for run in self.runs
+        )
+        return RunSet(runs, self.axes)
+
 
 def planned_run(name: str, request: RunRequest) -> PlannedRun:
     """Return the run of a request; raise BadInputError for one that is not allowed."""
@@ -81,19 +90,28 @@ def planned_run(name: str, request: RunRequest) -> PlannedRun:
     return PlannedRun(name, plan, request=request.typed)
 
 
-def product_set(base: RunRequest, axes: Mapping[str, tuple[str, ...]], seeds: int = 1) -> RunSet:
+def product_set(
+    base: RunRequest,
+    axes: Mapping[str, tuple[str, ...]],
+    seeds: int = 1,
+    planned: Callable[[str, RunRequest], PlannedRun] = planned_run,
+) -> RunSet:
     """Return all combinations of values, the last option and then the seed changing fastest.
 
     ``base``: the options that all runs share. ``axes``: the values of each option that varies.
-    ``seeds``: number of seeds of each combination, from the seed of ``base`` on. Raises
-    BadInputError for the first run that is not allowed, and for two that are the same.
+    ``seeds``: number of seeds of each combination, from the seed of ``base`` on. ``planned``: plans
+    a run of a name. Raises BadInputError for the first run that is not allowed, and for two that
+    are the same.
     """
     _check_count(axes, seeds)
-    return RunSet(tuple(_combined(base, axes, seeds)), axes)
+    return RunSet(tuple(_combined(base, axes, seeds, planned)), axes)
 
 
 def _combined(
-    base: RunRequest, axes: Mapping[str, tuple[str, ...]], seeds: int
+    base: RunRequest,
+    axes: Mapping[str, tuple[str, ...]],
+    seeds: int,
+    planned: Callable[[str, RunRequest], PlannedRun],
 ) -> Iterator[PlannedRun]:
     first = parse_seed(base.seed)
     for combination in itertools.product(*axes.values()):
@@ -103,7 +121,7 @@ def _combined(
             name = ", ".join(
                 [*(f"{name}={value}" for name, value in values.items()), f"seed {seed}"]
             )
-            yield dataclasses.replace(planned_run(name, request), values=values)
+            yield dataclasses.replace(planned(name, request), values=values)
 
 
 def _check_count(axes: Mapping[str, tuple[str, ...]], seeds: int) -> None:

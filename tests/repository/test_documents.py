@@ -34,6 +34,7 @@ FORMS = {
     ".github/workflows/check.yml": "vendor.github-workflows",
     ".github/ISSUE_TEMPLATE/bug.yml": "vendor.github-issue-forms",
     "CITATION.cff": "vendor.citation-file-format",
+    "action.yml": "vendor.github-actions",
 }
 #: Where documents are, beneath the project's own folder.
 FOLDERS = (".github", "docs", "examples", "experiments", "farpath", "images", "tests")

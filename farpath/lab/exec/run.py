@@ -100,6 +100,7 @@ class _Session:
     watch: Callable[[dict[str, Any]], None]
     stdin: bytes
     wall_s: float
+    label: str
 
 
 def run_programs(
@@ -114,18 +115,21 @@ def run_programs(
     images: Images | None = None,
     stdin: bytes = b"",
     wall_s: float = math.inf,
+    label: str = "exec",
 ) -> ProgramOutcome:
     """Run a client and its servers, make the record under ``out``, and return how it ended.
 
     ``share``: the directory that programs of other roots than the machine's may read. ``collect``:
     directory for the files that come back. ``stdout``, ``stderr``: of the client. ``watch``: called
-    with every event. ``stdin``: the client's. ``wall_s``: their longest real time. Raises the
-    errors of the lab and its checks; only the console's log is left then. Raises WallTimeoutError
-    after ``wall_s``; the programs' output so far is left too.
+    with every event. ``stdin``: the client's. ``wall_s``: their longest real time. ``label``:
+    begins lines of progress. Raises the errors of the lab and its checks; only the console's log is
+    left then. Raises WallTimeoutError after ``wall_s``; the programs' output so far is left too.
     """
     images = images or find_images()
     require_unicode(str(out))
-    session = _Session(plan, programs, images, share, collect, stdout, stderr, watch, stdin, wall_s)
+    session = _Session(
+        *(plan, programs, images, share, collect, stdout, stderr, watch, stdin, wall_s, label)
+    )
     name = _record_name(plan, programs, images)
     with whole_record(out, name, EXEC_FILE) as (partial, log):
         kept = out / f"{name}.output"
@@ -175,7 +179,9 @@ def _fill(
     plan, programs, collect = session.plan, session.programs, session.collect
     idle: dict[str, idle_path.IdleRtt] = {}
     user_time: dict[str, Any] = {}
-    progress = ProgramProgress(programs.timeout_s, lambda line: LOG.info(f"exec: {line}"))
+    progress = ProgramProgress(
+        programs.timeout_s, lambda line: LOG.info(f"{session.label}: {line}")
+    )
     endings: list[Ending] = []
     ended_s: dict[str, float] = {}
 
@@ -195,7 +201,7 @@ def _fill(
     with _play(session, log, check_and_watch, kept, progress) as (place, raw):
         (ending,) = endings
         if ending.status == TIMED_OUT and (loop := progress.loop()):
-            LOG.info(f"exec: {loop}")
+            LOG.info(f"{session.label}: {loop}")
         warnings = [*raw.warnings, *idle_path.idle_warnings(idle)]
         for warning in idle_path.idle_warnings(idle):
             LOG.warning(warning)

@@ -10,7 +10,7 @@ import typer
 from farpath.cli.logs import print_paths
 from farpath.cli.run_options import with_run_options
 from farpath.cli.shared_options import RESULTS, AsJson, Cores, RecordsDir
-from farpath.cli.sweep import split_options, split_values
+from farpath.runs.axes import split_options, split_values
 
 if TYPE_CHECKING:
     from farpath.report.report import Report

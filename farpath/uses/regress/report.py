@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
-from xml.etree import ElementTree
 
 from farpath import __version__
 from farpath.base.column import Column, Shown, given
+from farpath.report.junit import JunitCase, junit_xml
 from farpath.report.table import Cell, Table, as_markdown, as_wide_text
 from farpath.spec.hosts import SIDES
 from farpath.uses.regress.baseline import value_text
@@ -173,41 +174,19 @@ def junit(comparison: Comparison) -> str:
     A change is a failure, and a run that could not finish is an error, as in the format of the Ant
     task.
     """
-    root = ElementTree.Element("testsuites", name="farpath regress")
-    stacks = dict.fromkeys(verdict.stack for verdict in comparison.verdicts)
-    for stack in stacks:
-        _junit_suite(root, stack, [v for v in comparison.verdicts if v.stack == stack])
-    ElementTree.indent(root)
-    body = ElementTree.tostring(root, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+    return junit_xml("farpath regress", [_junit_case(verdict) for verdict in comparison.verdicts])
 
 
-def _junit_suite(root: ElementTree.Element, stack: str, verdicts: Sequence[CaseVerdict]) -> None:
-    by_state = count_states(verdicts)
-    suite = ElementTree.SubElement(
-        root,
-        "testsuite",
-        name=stack,
-        tests=str(len(verdicts)),
-        failures=str(by_state[CaseState.CHANGED] + by_state[CaseState.NEW]),
-        errors=str(by_state[CaseState.FAILED]),
-        time=f"{sum(verdict.wall_s for verdict in verdicts):.3f}",
+def _junit_case(verdict: CaseVerdict) -> JunitCase:
+    case = JunitCase(verdict.stack, verdict.case, verdict.wall_s)
+    if verdict.state not in REPORTED_STATES:
+        return replace(case, text=f"{verdict.state}, fingerprint {verdict.fingerprint}")
+    lines = [str(difference) for difference in verdict.differences] or [verdict.why]
+    if verdict.origin:
+        lines.append(f"the change comes from: {verdict.origin}")
+    return replace(
+        case,
+        problem="error" if verdict.state == CaseState.FAILED else "failure",
+        message=str(verdict.state),
+        text="\n".join(lines),
     )
-    for verdict in verdicts:
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            classname=f"farpath.{stack}",
-            name=verdict.case,
-            time=f"{verdict.wall_s:.3f}",
-        )
-        if verdict.state in REPORTED_STATES:
-            element_name = "error" if verdict.state == CaseState.FAILED else "failure"
-            lines = [str(difference) for difference in verdict.differences] or [verdict.why]
-            if verdict.origin:
-                lines.append(f"the change comes from: {verdict.origin}")
-            problem = ElementTree.SubElement(case, element_name, message=str(verdict.state))
-            problem.text = "\n".join(lines)
-        else:
-            output = ElementTree.SubElement(case, "system-out")
-            output.text = f"{verdict.state}, fingerprint {verdict.fingerprint}"

@@ -15,8 +15,8 @@ from farpath.base.errors import BadInputError
 from farpath.cli.logs import print_paths
 from farpath.cli.run_options import with_options
 from farpath.cli.shared_options import RESULTS, AsJson, Cores, RecordsDir
-from farpath.cli.sweep import split_values
 from farpath.planning.request import RunRequest
+from farpath.runs.axes import split_values
 
 if TYPE_CHECKING:
     from farpath.report.report import Report

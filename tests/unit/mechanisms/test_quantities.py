@@ -76,17 +76,22 @@ def test_nonsense_is_refused_in_one_line_that_shows_an_example(
     assert caught.value.exit_status == 2
 
 
-@pytest.mark.parametrize("text", ["0ms", "1h", "0.001ms", "1e-400ms", "-0ms"])
+@pytest.mark.parametrize("text", ["1h", "0.001ms", "-1ms"])
 def test_an_rtt_out_of_range_is_refused(text: str) -> None:
-    with pytest.raises(BadInputError, match=r"between 0\.01 ms and 10 s"):
+    with pytest.raises(BadInputError, match=r"out of range|neither 0 nor at least 0\.01 ms"):
         quantities.RTT_MS.parse(text, "rtt")
+
+
+@pytest.mark.parametrize("text", ["0", "0ms", "-0s"])
+def test_an_rtt_of_zero_is_one_with_or_without_a_unit(text: str) -> None:
+    assert str(quantities.RTT_MS.parse(text, "rtt")) == "0.0"
 
 
 def test_an_unreadable_rtt_says_what_is_allowed() -> None:
     with pytest.raises(BadInputError) as caught:
         quantities.RTT_MS.parse("abc", "rtt")
     assert caught.value.message == (
-        "rtt is 'abc': it must be a time such as 164ms, between 0.01 ms and 10 s"
+        "rtt is 'abc': it must be a time such as 164ms, between 0 ms and 10 s"
     )
 
 
