@@ -11,19 +11,19 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
 from experiments.seven_regions.distances import mean_distance, rank_correlation
+from experiments.seven_regions.paper_columns import PaperColumn, paper_column
 from experiments.seven_regions.paper_stacks import runs_of
-from experiments.seven_regions.published import PUBLISHED_PATH, Published
+from experiments.seven_regions.published import PUBLISHED_PATH
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
-from farpath.metrics.column import RUN
 from farpath.metrics.estimate import Estimate, estimate
 from farpath.metrics.results import (
     ResultSet,
@@ -32,7 +32,6 @@ from farpath.metrics.results import (
     result_set_of,
     run_summary,
 )
-from farpath.metrics.run import Summary
 from farpath.programs.catalog import split_text
 from farpath.runs.claims import FAILS, HOLDS, UNDECIDED, ClaimVerdict, judge_all
 from farpath.runs.claims.rules import run_rules
@@ -89,32 +88,13 @@ class AblationRun:
         return dataclasses.replace(self.run, summary=summary)
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """A quantity of table 1 that an ablation shows: how it is measured and printed.
-
-    ``key`` names it with its unit.
-    """
-
-    key: str
-    heading: str
-    of: Callable[[Summary], float]
-    printed: Callable[[Published], float]
-    decimals: int
-    printed_decimals: int
-
-
-MEAN = Quantity(
-    "mean_mbps", "mean (Mbit/s)", RUN["throughput_mbps"].number_of, lambda row: row.mean_mbps, 0, 0
+MEAN = paper_column(
+    "mean_mbps", "mean (Mbit/s)", "throughput_mbps", lambda row: row.mean_mbps, 0, 0
 )
-STABILITY = Quantity("stability", "S", RUN["cov"].number_of, lambda row: row.stability, 2, 2)
-FAIRNESS = Quantity(
-    "fairness_min", "F min", RUN["fairness_min"].number_of, lambda row: row.fairness_min, 2, 2
-)
-RTT = Quantity(
-    "rtt_std_ms", "SD(RTT) (ms)", RUN["rtt_std_ms"].number_of, lambda row: row.rtt_std_ms, 1, 0
-)
-QUANTITIES = (MEAN, STABILITY, FAIRNESS, RTT)
+STABILITY = paper_column("stability", "S", "cov", lambda row: row.stability, 2, 2)
+FAIRNESS = paper_column("fairness_min", "F min", "fairness_min", lambda row: row.fairness_min, 2, 2)
+RTT = paper_column("rtt_std_ms", "SD(RTT) (ms)", "rtt_std_ms", lambda row: row.rtt_std_ms, 1, 0)
+COLUMNS = (MEAN, STABILITY, FAIRNESS, RTT)
 
 
 @dataclass(frozen=True)
@@ -122,7 +102,7 @@ class Score:
     """How near a mechanism brings all stacks to the published table 1, and the claims it changes.
 
     ``rank_correlation``: Spearman's, of the means; NaN unless all nine stacks were run.
-    ``distances``: the mean of |measured - published| over the stacks, by a quantity's key.
+    ``distances``: the mean of |measured - published| over the stacks, by a column's key.
     ``stacks``: how many were run. ``holding``, ``failing``, ``undecided``: how many of the claims
     that such runs can decide. ``changes``: by a claim's id its state at the base and here.
     """
@@ -176,10 +156,10 @@ class Ablation:
             if (runs := self.runs_of(name))
         }
 
-    def of(self, mechanism: str, stack: str, quantity: Quantity) -> Estimate:
-        """Return a quantity of one of the paper's stacks: the mean over seeds."""
+    def of(self, mechanism: str, stack: str, column: PaperColumn) -> Estimate:
+        """Return a column of one of the paper's stacks: the mean over seeds."""
         runs = runs_of(self.results[mechanism], PUBLISHED_PATH, stack)
-        return estimate([quantity.of(run.summary) for run in runs])
+        return estimate([column.measured.number_of(run.summary) for run in runs])
 
     def changes(self, mechanism: str, stack: str) -> bool:
         """Whether a mechanism has runs of one of the paper's stacks that are not the base's."""
@@ -221,7 +201,7 @@ class Ablation:
         counts = Counter(states.values())
         return Score(
             rank_correlation(results),
-            {each.key: mean_distance(results, each.of, each.printed) for each in QUANTITIES},
+            {each.key: mean_distance(results, each) for each in COLUMNS},
             len(results.stacks),
             counts[HOLDS],
             counts[FAILS],

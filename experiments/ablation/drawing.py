@@ -10,12 +10,14 @@ from experiments.seven_regions.published import all_published
 from farpath.report.figures.marks import style_of
 from farpath.report.figures.style import QUIET, RULE, print_style
 
-from .analysis import ALL, BASE, MEAN, STABILITY, Ablation, Quantity
+from .analysis import ALL, BASE, MEAN, STABILITY, Ablation
 from .tables import scope
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from experiments.seven_regions.paper_columns import PaperColumn
 
 #: Inches: the width, the height of a stack, and that of title, axis and legend.
 WIDTH_IN, STACK_IN, AROUND_IN = 7.5, 0.85, 1.2
@@ -45,9 +47,9 @@ def draw_ablation(ablation: Ablation) -> Figure:
         size_in = (WIDTH_IN, AROUND_IN + STACK_IN * len(stacks))
         figure = Figure(figsize=size_in, layout="constrained")
         frames = figure.subplots(1, len(FRAMES), sharey=True)
-        for axes, (quantity, heading) in zip(frames, FRAMES, strict=True):
-            _draw_published_and_base(axes, ablation, quantity, stacks)
-            _draw_mechanisms(axes, ablation, quantity, stacks)
+        for axes, (column, heading) in zip(frames, FRAMES, strict=True):
+            _draw_published_and_base(axes, ablation, column, stacks)
+            _draw_mechanisms(axes, ablation, column, stacks)
             axes.set_xlabel(heading)
             axes.set_xlim(left=0)
             axes.grid(True, axis="x", color=RULE, linewidth=0.3)
@@ -70,22 +72,25 @@ def draw_ablation(ablation: Ablation) -> Figure:
 
 
 def _draw_published_and_base(
-    axes: Axes, ablation: Ablation, quantity: Quantity, stacks: list[str]
+    axes: Axes, ablation: Ablation, column: PaperColumn, stacks: list[str]
 ) -> None:
     for index, name in enumerate(stacks):
         span = (index - PART_OF_BAR / 2, index + PART_OF_BAR / 2)
+        printed = column.printed.number_of(all_published()[name])
         axes.vlines(
-            quantity.printed(all_published()[name]), *span, color=QUIET, linewidth=5, alpha=0.4,
+            printed, *span, color=QUIET, linewidth=5, alpha=0.4,
             label=HIDDEN if index else "published", zorder=1,
         )  # fmt: skip
         if BASE in ablation.results:
             axes.vlines(
-                ablation.of(BASE, name, quantity).mean, *span, color="black", linewidth=1.2,
+                ablation.of(BASE, name, column).mean, *span, color="black", linewidth=1.2,
                 label=HIDDEN if index else BASE, zorder=2,
             )  # fmt: skip
 
 
-def _draw_mechanisms(axes: Axes, ablation: Ablation, quantity: Quantity, stacks: list[str]) -> None:
+def _draw_mechanisms(
+    axes: Axes, ablation: Ablation, column: PaperColumn, stacks: list[str]
+) -> None:
     mechanisms = [name for name in ablation.results if name != BASE]
     for number, mechanism in enumerate(mechanisms):
         colour, mark = style_of(0 if mechanism == ALL else number + 1)
@@ -94,9 +99,9 @@ def _draw_mechanisms(axes: Axes, ablation: Ablation, quantity: Quantity, stacks:
         for index, name in enumerate(stacks):
             if not ablation.changes(mechanism, name):
                 continue
-            value, height = ablation.of(mechanism, name, quantity), index + offset
+            value, height = ablation.of(mechanism, name, column), index + offset
             if BASE in ablation.results:
-                base = ablation.of(BASE, name, quantity).mean
+                base = ablation.of(BASE, name, column).mean
                 axes.hlines(height, base, value.mean, color=colour, linewidth=0.9, zorder=3)
             if not math.isnan(value.half_width):
                 low, high = value.mean - value.half_width, value.mean + value.half_width

@@ -1,17 +1,18 @@
-"""Tables of an ablation: each quantity by mechanism and stack, the agreement, the settings."""
+"""Tables of an ablation: each column by mechanism and stack, the agreement, the settings."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
+from experiments.seven_regions.paper_columns import PaperColumn
 from experiments.seven_regions.paper_stacks import paper_names
 from experiments.seven_regions.published import PUBLISHED_PATH, all_published
 from farpath.base.column import NOTHING, Value, number
 from farpath.metrics.estimate import Estimate
 from farpath.report.table import Table, with_interval
 
-from .analysis import BASE, QUANTITIES, Ablation, Quantity, Score
+from .analysis import BASE, COLUMNS, Ablation, Score
 
 PUBLISHED_ROW = "published"
 #: What stands for the results of runs that are the base's own.
@@ -21,9 +22,9 @@ INTERVAL_NOTE = "±: half of the 95 % confidence interval over seeds."
 
 
 def ablation_tables(ablation: Ablation) -> tuple[Table, ...]:
-    """Return a table of each quantity, then agreement and settings of all mechanisms."""
+    """Return a table of each column, then agreement and settings of all mechanisms."""
     return (
-        *(_quantity_table(ablation, quantity) for quantity in QUANTITIES),
+        *(_column_table(ablation, column) for column in COLUMNS),
         _agreement_table(ablation),
         _settings_table(ablation),
     )
@@ -36,38 +37,39 @@ def scope(ablation: Ablation) -> str:
     return f"path {PUBLISHED_PATH}, regions of {regions} s, {seeds} seed{'' if seeds == 1 else 's'}"
 
 
-def _quantity_table(ablation: Ablation, quantity: Quantity) -> Table:
+def _column_table(ablation: Ablation, column: PaperColumn) -> Table:
     """Return a row for each mechanism, below that of the published values."""
     names = paper_names()
-    printed = {name: quantity.printed(all_published()[name]) for name in names}
-    rows = [(PUBLISHED_ROW, *(number(printed[name], quantity.printed_decimals) for name in names))]
+    printed = {name: column.printed.cell(all_published()[name]) for name in names}
+    rows = [(PUBLISHED_ROW, *(printed[name].text for name in names))]
     data: list[tuple[Value, ...]] = []
     for mechanism in ablation.results:
-        estimates = {name: ablation.of(mechanism, name, quantity) for name in names}
-        cells = (_cell(ablation, mechanism, name, quantity) for name in names)
+        estimates = {name: ablation.of(mechanism, name, column) for name in names}
+        cells = (_cell(ablation, mechanism, name, column) for name in names)
         rows.append((mechanism, *cells))
         data += [
-            (mechanism, name, *_estimate_data(estimates[name]), printed[name]) for name in names
+            (mechanism, name, *_estimate_data(estimates[name]), printed[name].value)
+            for name in names
         ]
     notes = [INTERVAL_NOTE] if len(ablation.seeds) > 1 else []
     notes += [SAME_NOTE] if any(SAME in row for row in rows) else []
     text = Table.of_texts(
-        f"{quantity.heading} with each mechanism: {scope(ablation)}",
+        f"{column.heading} with each mechanism: {scope(ablation)}",
         ("mechanism", *names),
         tuple(rows),
         " ".join(notes),
     )
-    key = quantity.key
+    key = column.key
     columns = ("mechanism", "stack", "seeds", key, f"{key}_half_width_95", f"{key}_published")
     return Table.of_values(f"ablation-{key}", columns, tuple(data), text)
 
 
-def _cell(ablation: Ablation, mechanism: str, stack: str, quantity: Quantity) -> str:
+def _cell(ablation: Ablation, mechanism: str, stack: str, column: PaperColumn) -> str:
     """Format a mean and its interval without blanks, so that nine fit beside each other."""
-    value = ablation.of(mechanism, stack, quantity)
+    value = ablation.of(mechanism, stack, column)
     if mechanism != BASE and value.count and not ablation.changes(mechanism, stack):
         return SAME
-    return with_interval(value, quantity.decimals).replace(" ± ", "±")
+    return with_interval(value, column.decimals).replace(" ± ", "±")
 
 
 def _estimate_data(value: Estimate) -> tuple[Value, ...]:
@@ -81,7 +83,7 @@ def _agreement_table(ablation: Ablation) -> Table:
         (
             name,
             number(score.rank_correlation, 2),
-            *(number(score.distances[each.key], each.decimals) for each in QUANTITIES),
+            *(number(score.distances[each.key], each.decimals) for each in COLUMNS),
             f"{score.holding}, {score.failing}, {score.undecided}",
             _changes_text(name, score),
         )
@@ -97,13 +99,13 @@ def _agreement_table(ablation: Ablation) -> Table:
     )
     text = Table.of_texts(
         f"Agreement with the published table 1, by mechanism: {scope(ablation)}",
-        ("mechanism", "Spearman", *(f"off in {each.heading}" for each in QUANTITIES),
+        ("mechanism", "Spearman", *(f"off in {each.heading}" for each in COLUMNS),
          "claims hold, fail, undecided", "claims that change against the base"),
         rows,
         note,
     )  # fmt: skip
     columns = ("mechanism", "stacks", "rank_correlation",
-               *(f"{each.key}_distance" for each in QUANTITIES),
+               *(f"{each.key}_distance" for each in COLUMNS),
                "claims_holding", "claims_failing", "claims_undecided",
                "claims_changed")  # fmt: skip
     data = tuple(
@@ -111,7 +113,7 @@ def _agreement_table(ablation: Ablation) -> Table:
             name,
             score.stacks,
             None if math.isnan(score.rank_correlation) else score.rank_correlation,
-            *(score.distances[each.key] for each in QUANTITIES),
+            *(score.distances[each.key] for each in COLUMNS),
             score.holding,
             score.failing,
             score.undecided,

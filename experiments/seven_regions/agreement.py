@@ -23,8 +23,9 @@ from .published import (
     repeated_means_mbps,
 )
 from .tables import (
-    QUANTITIES,
+    COLUMNS,
     mean_over_stacks,
+    measured,
     path_means,
     run_stacks,
     table_1,
@@ -57,9 +58,9 @@ class Goal:
 
     def deviation(self, campaign: ResultSet, name: str) -> float:
         """Return one stack's deviation at CERN; NaN if it was not run."""
-        quantity = next(column for column in QUANTITIES if column.key == self.key)
-        measured = quantity.measured(campaign, PUBLISHED_PATH, name)
-        deviation = quantity.deviation_of(measured, quantity.printed(all_published()[name]))
+        column = next(each for each in COLUMNS if each.key == self.key)
+        value = measured(column, campaign, PUBLISHED_PATH, name)
+        deviation = column.deviation_of(value, all_published()[name])
         assert deviation is not None
         return deviation
 

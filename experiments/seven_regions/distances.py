@@ -10,8 +10,9 @@ from farpath.metrics.estimate import spearman
 from farpath.metrics.results import ResultSet
 from farpath.metrics.run import Summary
 
+from .paper_columns import PaperColumn
 from .paper_stacks import paper_names, runs_of
-from .published import PUBLISHED_PATH, Published, all_published
+from .published import PUBLISHED_PATH, all_published
 
 
 def means_over_seeds(campaign: ResultSet, metric: Callable[[Summary], float]) -> dict[str, float]:
@@ -39,17 +40,15 @@ def rank_correlation(campaign: ResultSet) -> float:
     return spearman(list(means_bps.values()), printed_mbps)
 
 
-def mean_distance(
-    campaign: ResultSet,
-    metric: Callable[[Summary], float],
-    printed: Callable[[Published], float],
-) -> float:
+def mean_distance(campaign: ResultSet, column: PaperColumn) -> float:
     """Return the mean over the stacks that were run of |measured - published|, in their unit.
 
     It is NaN without runs.
     """
-    values = means_over_seeds(campaign, metric)
+    values = means_over_seeds(campaign, column.measured.number_of)
     if not values:
         return math.nan
     rows = all_published()
-    return statistics.fmean(abs(value - printed(rows[name])) for name, value in values.items())
+    return statistics.fmean(
+        abs(value - column.printed.number_of(rows[name])) for name, value in values.items()
+    )

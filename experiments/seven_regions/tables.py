@@ -9,16 +9,15 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
-from farpath.base.column import NOTHING, Value, number
-from farpath.metrics.column import RUN
+from farpath.base.column import NOTHING, Column, Value, number
 from farpath.metrics.estimate import Estimate, estimate, estimate_over_seeds
 from farpath.metrics.results import ResultSet, RunSummary, cpu_measurement_note, mixed
 from farpath.metrics.run import Summary
 from farpath.report.table import Table, with_interval
-from farpath.report.tables.deviations import difference, ratio
+from farpath.report.tables.deviations import difference
 
+from .paper_columns import PaperColumn, paper_column
 from .paper_stacks import (
     cpu_runs_of,
     intended_differences,
@@ -38,66 +37,30 @@ REGION_NUMBERS = range(1, 8)
 NOT_RUN = Estimate(math.nan, math.nan, 0)
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """A column of table 1: how it is measured, printed and shown.
-
-    ``key`` names it with its unit. ``deviation``: how measured and printed values are compared.
-    ``on_cpu``: taken from runs in which CPU was counted.
-    """
-
-    key: str
-    heading: str
-    of: Callable[[Summary], float | None]
-    printed: Callable[[Published], float]
-    decimals: int
-    printed_decimals: int
-    deviation: str = "difference"
-    on_cpu: bool = False
-
-    def measured(self, campaign: ResultSet, path: str, name: str) -> Estimate:
-        """Return the mean over the seeds of one of the paper's stacks."""
-        find_runs = cpu_runs_of if self.on_cpu else runs_of
-        return over_seeds(find_runs(campaign, path, name), self.of)
-
-    def deviation_text(self, measured: Estimate, printed: float) -> str:
-        """Format the deviation of measured from printed, for people."""
-        if self.deviation == "ratio":
-            return ratio(measured.mean, printed)
-        if self.deviation == "difference":
-            return difference(measured.mean, printed, self.decimals)
-        return NOTHING
-
-    def deviation_of(self, measured: Estimate, printed: float) -> float | None:
-        """Return the deviation as a number: per cent of printed, or the difference."""
-        if self.deviation == "ratio":
-            return 100 * (measured.mean / printed - 1)
-        return measured.mean - printed if self.deviation == "difference" else None
-
-
 #: The columns of table 1 in the paper's order.
-QUANTITIES = (
-    Quantity("mean_mbps", "mean Mbit/s", RUN["throughput_mbps"].number_of,
-             lambda row: row.mean_mbps, 1, 0, "ratio"),
-    Quantity("sent_mean_mbps", "sent", RUN["sent_mbps"].number_of,
-             lambda row: row.mean_mbps, 1, 0, "ratio"),
-    Quantity("std_mbps", "s Mbit/s", RUN["std_mbps"].number_of,
-             lambda row: row.std_mbps, 1, 0, "ratio"),
-    Quantity("stability", "S = s/mean", RUN["cov"].number_of,
-             lambda row: row.stability, 2, 2),
-    Quantity("sent_stability", "S sent", RUN["sent_cov"].number_of,
-             lambda row: row.stability, 2, 2),
-    Quantity("fairness_min", "F min", RUN["fairness_min"].number_of,
-             lambda row: row.fairness_min, 2, 2),
-    Quantity("fairness_max", "F max", RUN["fairness_max"].number_of,
-             lambda row: row.fairness_max, 2, 2),
-    Quantity("cpu_percent", "CPU %", RUN["cpu_percent"].number_of,
-             lambda row: row.cpu_util_as_printed, 1, 3, "", on_cpu=True),
-    Quantity("mhz_per_mbps", "MHz / Mbps", RUN["mhz_per_mbps"].number_of,
-             lambda row: row.mhz_per_mbps, 2, 2, "", on_cpu=True),
-    Quantity("rtt_std_ms", "SD(RTT) ms", RUN["rtt_std_ms"].number_of,
-             lambda row: row.rtt_std_ms, 1, 0),
+COLUMNS = (
+    paper_column("mean_mbps", "mean Mbit/s", "throughput_mbps",
+                 lambda row: row.mean_mbps, 1, 0, "ratio"),
+    paper_column("sent_mean_mbps", "sent", "sent_mbps",
+                 lambda row: row.mean_mbps, 1, 0, "ratio"),
+    paper_column("std_mbps", "s Mbit/s", "std_mbps",
+                 lambda row: row.std_mbps, 1, 0, "ratio"),
+    paper_column("stability", "S = s/mean", "cov", lambda row: row.stability, 2, 2),
+    paper_column("sent_stability", "S sent", "sent_cov", lambda row: row.stability, 2, 2),
+    paper_column("fairness_min", "F min", "fairness_min", lambda row: row.fairness_min, 2, 2),
+    paper_column("fairness_max", "F max", "fairness_max", lambda row: row.fairness_max, 2, 2),
+    paper_column("cpu_percent", "CPU %", "cpu_percent",
+                 lambda row: row.cpu_util_as_printed, 1, 3, "", on_cpu=True),
+    paper_column("mhz_per_mbps", "MHz / Mbps", "mhz_per_mbps",
+                 lambda row: row.mhz_per_mbps, 2, 2, "", on_cpu=True),
+    paper_column("rtt_std_ms", "SD(RTT) ms", "rtt_std_ms", lambda row: row.rtt_std_ms, 1, 0),
 )  # fmt: skip
+
+
+def measured(column: PaperColumn, campaign: ResultSet, path: str, name: str) -> Estimate:
+    """Return a column's mean over the seeds of one of the paper's stacks."""
+    find_runs = cpu_runs_of if column.on_cpu else runs_of
+    return over_seeds(find_runs(campaign, path, name), column.measured.number_of)
 
 
 def over_seeds(runs: Iterable[RunSummary], metric: Callable[[Summary], float | None]) -> Estimate:
@@ -118,11 +81,11 @@ def table_1(campaign: ResultSet, path: str) -> Table:
     rows: list[tuple[str, ...]] = []
     data: list[tuple[Value, ...]] = []
     for name in paper_names():
-        estimates = [quantity.measured(campaign, path, name) for quantity in QUANTITIES]
+        estimates = [measured(column, campaign, path, name) for column in COLUMNS]
         printed = all_published()[name] if path == PUBLISHED_PATH else None
         rows += _table_1_rows(name, estimates, printed)
         data.append((name, len(runs_of(campaign, path, name)), *_table_1_data(estimates, printed)))
-    header = ("stack", "", *(quantity.heading for quantity in QUANTITIES))
+    header = ("stack", "", *(column.heading for column in COLUMNS))
     title = f"Table 1: all seven regions, path {path}, {_seeds(campaign, path)}"
     note = _note(
         campaign,
@@ -141,47 +104,46 @@ def table_1(campaign: ResultSet, path: str) -> Table:
 def _table_1_rows(
     name: str, estimates: Sequence[Estimate], printed: Published | None
 ) -> list[tuple[str, ...]]:
-    pairs = list(zip(QUANTITIES, estimates, strict=True))
-    rows = [(name, "measured", *(number(value.mean, q.decimals) for q, value in pairs))]
+    pairs = list(zip(COLUMNS, estimates, strict=True))
+    rows = [(name, "measured", *(number(value.mean, each.decimals) for each, value in pairs))]
     if any(value.count > 1 for value in estimates):
-        rows.append(("", "±", *(number(value.half_width, q.decimals) for q, value in pairs)))
+        rows.append(("", "±", *(number(value.half_width, each.decimals) for each, value in pairs)))
     if printed is not None:
-        rows.append(
-            ("", "published", *(_printed(q.printed(printed), q.printed_decimals) for q, _ in pairs))
-        )
+        rows.append(("", "published", *(_printed(column.printed, printed) for column, _ in pairs)))
     if printed is not None and any(value.count for value in estimates):
         rows.append(
-            ("", "deviation", *(q.deviation_text(value, q.printed(printed)) for q, value in pairs))
+            ("", "deviation", *(column.deviation_text(value, printed) for column, value in pairs))
         )
     return rows
 
 
-def _printed(value: float, decimals: int) -> str:
+def _printed(column: Column[Published], row: Published) -> str:
     """Format a value as the paper prints it: its CPU column has no trailing zeros."""
-    text = number(value, decimals)
-    return text if decimals < 3 else f"{value:g}"
+    return column.text(row) if column.decimals < 3 else f"{column.of(row):g}"
 
 
 def _table_1_columns() -> list[str]:
     names = []
-    for quantity in QUANTITIES:
+    for column in COLUMNS:
         suffixes = ["", "_half_width_95", "_published"]
-        if quantity.deviation:
-            suffixes.append("_deviation_percent" if quantity.deviation == "ratio" else "_deviation")
+        if column.deviation:
+            suffixes.append("_deviation_percent" if column.deviation == "ratio" else "_deviation")
         # The paper's heading, per cent, does not fit its values.
-        printed = "cpu_util_as_printed" if quantity.key == "cpu_percent" else ""
-        names += [printed if printed and k == "_published" else quantity.key + k for k in suffixes]
+        printed = "cpu_util_as_printed" if column.key == "cpu_percent" else ""
+        names += [printed if printed and k == "_published" else column.key + k for k in suffixes]
     return names
 
 
 def _table_1_data(estimates: Sequence[Estimate], printed: Published | None) -> list[Value]:
     data: list[Value] = []
-    for quantity, value in zip(QUANTITIES, estimates, strict=True):
-        data += [value.mean, value.half_width, quantity.printed(printed) if printed else None]
-        if quantity.deviation:
-            data.append(
-                quantity.deviation_of(value, quantity.printed(printed)) if printed else None
-            )
+    for column, value in zip(COLUMNS, estimates, strict=True):
+        data += [
+            value.mean,
+            value.half_width,
+            column.printed.number_of(printed) if printed else None,
+        ]
+        if column.deviation:
+            data.append(column.deviation_of(value, printed) if printed else None)
     return data
 
 

@@ -163,6 +163,7 @@ class Mechanism:
     ``warnings``: a sentence for each thing about it that the plan's user may not have meant.
     ``memory_bytes``: the most memory that it needs in the guest. ``words``: how its settings differ
     from the usual, for people, and ``path_words`` how it makes a path differ from a plain one;
+    ``line_words``: the same as a path on one line has it, None for ``path_words``;
     ``plain_words``: what a run without it is called beside runs that have it.
     ``facts`` and ``host_facts``: what it is in a plan, as rows of the path and of the hosts on the
     run's page.
@@ -186,6 +187,7 @@ class Mechanism:
     memory_bytes: Callable[[Plan], int] = lambda _plan: 0
     words: Callable[[Plan], Iterable[str]] = lambda _plan: ()
     path_words: Callable[[Path], Iterable[str]] = lambda _path: ()
+    line_words: Callable[[Path], Iterable[str]] | None = None
     plain_words: str = ""
     facts: Callable[[Plan], Iterable[Fact]] = lambda _plan: ()
     host_facts: Callable[[Plan], Iterable[Fact]] = lambda _plan: ()

@@ -159,20 +159,11 @@ def path_line(path: Path) -> str:
     ]
     if path.loss:
         parts.append(f"loss {path.loss:g}".replace("e-0", "e-"))
-    if path.background:
-        parts.append(f"cross-traffic {_percent(path.background.mean_rate_bps, path)}")
-    if path.short_flows:
-        parts.append(f"short flows {_percent(path.short_flows.rate_bps, path)}")
+    for mechanism in mechanisms():
+        parts += (mechanism.line_words or mechanism.path_words)(path)
     if path.mtu_bytes != USUAL_MTU_BYTES:
         parts.append(f"MTU {path.mtu_bytes}")
-    if path.up_rate_bps:
-        parts.append(f"reverse path {path.up_rate_bps / 1e6:g} Mbit/s")
-    further = [words for mechanism in mechanisms() for words in mechanism.path_words(path)]
-    return ", ".join([*parts, *further])
-
-
-def _percent(rate_bps: float, path: Path) -> str:
-    return f"{100 * rate_bps / path.rate_bps:.3g} %"
+    return ", ".join(parts)
 
 
 def _plain(plan: Plan, records: RecordSet) -> Iterator[str]:

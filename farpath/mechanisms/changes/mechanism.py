@@ -13,7 +13,7 @@ from farpath.mechanisms.changes.text import rate_text, rtt_text
 from farpath.mechanisms.mechanism import Findings, Mechanism, Output, PathSoFar, Texts
 from farpath.mechanisms.quantities import RATE_BPS, default_buffer_bytes, parse_size
 from farpath.platforms import platform_of, real_time_option
-from farpath.spec.path import BUFFER_BYTES_RANGE, RATE_BPS_RANGE
+from farpath.spec.path import BUFFER_BYTES_RANGE, RATE_BPS_RANGE, Path
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.settings import HOST, VIRTUAL, VIRTUAL_CLOCK
 from topologies import find_topology
@@ -118,6 +118,11 @@ def _words(plan: Plan) -> Iterator[str]:
         yield f"up {path.up_rate_bps / 1e6:g} Mbit/s, buffer {size_text(path.up_buffer_bytes)}"
 
 
+def _line_words(path: Path) -> Iterator[str]:
+    if path.up_rate_bps:
+        yield f"reverse path {path.up_rate_bps / 1e6:g} Mbit/s"
+
+
 def _examine(output: Output) -> Findings:
     check_carried(output.raw_dir, output.plan)
     return Findings(link_changes(output.raw_dir, output.plan))
@@ -152,5 +157,6 @@ MECHANISM = Mechanism(
     texts=_texts,
     check=check_links,
     words=_words,
+    line_words=_line_words,
     examine=_examine,
 )

@@ -18,6 +18,7 @@ from farpath.mechanisms.traffic.text import (
 )
 from farpath.spec.arrivals import arrivals_per_s, check_number
 from farpath.spec.background import PART_RANGE
+from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 
 #: Client and server of short flows, and what they write of each flow until they end, with what the
@@ -52,6 +53,13 @@ def _words(plan: Plan) -> Iterator[str]:
         yield f"short flows {path.short_flows.rate_bps / 1e6:.4g} Mbit/s"
 
 
+def _line_words(path: Path) -> Iterator[str]:
+    if path.background:
+        yield f"cross-traffic {100 * path.background.mean_rate_bps / path.rate_bps:.3g} %"
+    if path.short_flows:
+        yield f"short flows {100 * path.short_flows.rate_bps / path.rate_bps:.3g} %"
+
+
 def _facts(plan: Plan) -> list[Fact]:
     traffic = plan.path.background or plan.path.short_flows or "none"
     return [Fact("other traffic", str(traffic), "background")]
@@ -84,6 +92,7 @@ MECHANISM = Mechanism(
     check=check_number,
     memory_bytes=memory_bytes,
     words=_words,
+    line_words=_line_words,
     facts=_facts,
     examine=_examine,
     tables=(TABLE,),

@@ -11,9 +11,9 @@ import pytest
 from experiments.ablation.analysis import (
     ABLATION,
     BASE,
+    COLUMNS,
     FAIRNESS,
     MEAN,
-    QUANTITIES,
     STABILITY,
     Ablation,
     ablation_of,
@@ -37,7 +37,7 @@ def test_published_figures_rank_alike_and_are_nowhere_off() -> None:
     for mechanism in ablation.results:
         score = ablation.score(mechanism)
         assert score.rank_correlation == pytest.approx(1.0)
-        assert score.distances == pytest.approx({each.key: 0.0 for each in QUANTITIES}, abs=1e-9)
+        assert score.distances == pytest.approx({each.key: 0.0 for each in COLUMNS}, abs=1e-9)
         assert (score.stacks, score.changes) == (9, {})
 
 
@@ -100,7 +100,7 @@ def test_without_all_nine_stacks_there_is_no_rank_correlation() -> None:
     assert score.distances[MEAN.key] == pytest.approx(0)
     empty = result_set_of(())
     assert math.isnan(rank_correlation(empty))
-    assert math.isnan(mean_distance(empty, MEAN.of, MEAN.printed))
+    assert math.isnan(mean_distance(empty, MEAN))
 
 
 def test_without_the_base_no_claim_changes() -> None:
