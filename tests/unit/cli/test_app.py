@@ -33,104 +33,35 @@ def built(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "record_name", lambda _plan, _images: "record")
 
 
-#: Options that are refused, and the words that the one line has: option, value, what to do.
+#: Options that are refused, and the words that the one line has: option, value, what to do. Which
+#: values are refused is tested where they are parsed.
 BAD_INPUT: dict[str, tuple[list[str], tuple[str, ...]]] = {
-    "RTT that is no time": (["--rtt=abc"], ("--rtt", "'abc'", "164ms")),
-    "negative RTT": (["--rtt=-5ms"], ()),
-    "RTT without unit": (["--rtt=5"], ()),
-    "RTT of a nanosecond": (["--rtt=1e-6ms"], ()),
-    "RTT of an hour": (["--rtt=1h"], ()),
-    "RTT that is a size": (["--rtt=5MB"], ()),
-    "empty RTT": (["--rtt="], ()),
-    "no rate": (["--rate=0"], ()),
-    "rate above the largest": (["--rate=1Tbit/s"], ("--rate", "'1Tbit/s'", "10 Gbit/s")),
-    "rate that is no number": (["--rate=nan"], ()),
-    "loss above one": (["--loss=2"], ()),
-    "negative loss": (["--loss=-1%"], ()),
-    "buffer below two frames": (["--buffer=1"], ()),
-    "MTU below the smallest": (["--mtu=1"], ()),
-    "region without unit": (["--region=0"], ()),
-    "region of nothing": (["--region=0s"], ()),
-    "region of part of a second": (["--region=5.5s"], ()),
+    "value that is none": (["--rtt=abc"], ("--rtt", "'abc'", "164ms")),
+    "empty value": (["--rtt="], ("--rtt",)),
+    "value above the largest": (["--rate=1Tbit/s"], ("--rate", "'1Tbit/s'", "10 Gbit/s")),
     "unknown stack": (["--stack=quic"], ("--stack", "'quic'", "farpath stacks")),
-    "unknown path": (["--path=mars"], ("--path", "'mars'", "cern")),
-    "path that is a file elsewhere": (["--path=../paths/cern"], ()),
+    "stacks with a comma": (["--stack=cubic,reno"], ("--stack", "write cubic+reno")),
     "path and RTT that contradict": (
         ["--path=cern", "--rtt=50ms"],
         ("--rtt", "50 ms", "cern", "164 ms"),
     ),
-    "seed that is no number": (["--seed=x"], ("--seed", "'x'", "2147483647")),
-    "seed of nothing": (["--seed=0"], ()),
-    "seed above the largest": (["--seed=2147483648"], ()),
-    "lab that is not offered": (["--lab=moon"], ("--lab", "'moon'", "virtual, host")),
+    "seed above the largest": (["--seed=2147483648"], ("--seed", "2147483647")),
     "clock that the host lab has not": (
         ["--lab=host", "--clock=virtual"],
         ("--clock", "--lab=host", "'virtual'", "wall"),
-    ),
-    "clock that is not offered": (
-        ["--clock=sundial"],
-        ("--clock", "'sundial'", "virtual, cpu, wall"),
-    ),
-    "dropper of no kind": (
-        ["--drop=often:1000"],
-        ("--drop", "'often:1000'", "every, packets, at, random, burst"),
-    ),
-    "each zeroth packet": (["--drop=every:0"], ("--drop", "every", "from 1 to")),
-    "schedule of no name": (["--schedule=weekly"], ()),
-    "loss after the test's end": (
-        ["--region=5s", "--drop=at:1min"],
-        ("--drop", "at:60s", "after 40 s"),
     ),
     "loss of a flow that is not there": (
         ["--drop=every:1000,flow=flow5"],
         ("--drop", "flow5", "flow1, flow2, flow3, flow4"),
     ),
-    "loss in no direction": (
-        ["--drop=every:1000,direction=up"],
-        ("--drop", "'up'", "there", "back"),
-    ),
-    "trace at no time": (["--trace=10"], ("--trace", "'10'", "10ms")),
-    "trace between two milliseconds": (
-        ["--trace=10.5ms"],
-        ("--trace", "'10.5ms'", "whole number of milliseconds"),
-    ),
-    "trace of UDT": (["--trace=10ms", "--stack=udt"], ("--trace", "udt")),
     "trace of too much": (
         ["--trace=1ms", "--region=10min"],
         ("--trace", "12,000,000", "2,500,000", "--region"),
     ),
     "topology of no name": (["--topology=ring"], ("--topology", "'ring'", "dumbbell, parking-lot")),
-    "sender nearer than the path": (
-        ["--rtt=50ms", "--senders=rtt=20ms"],
-        ("--senders", "20 ms", "50 ms"),
-    ),
-    "sender without a flow": (
-        [
-            "--senders=rtt=1s",
-            "--schedule=together",
-            "--stack=reno+htcp+bic",
-            "--topology=parking-lot",
-        ],
-        (),
-    ),
-    "version of IP that is none": (["--ip=5"], ("--ip", "'5'", "4 or 6")),
-    "UDT over IPv6": (["--ip=6", "--stack=udt"], ("--stack", "udt", "IPv4")),
-    "constant bit rate that leaves nothing": (["--rate=100Mbit", "--background=cbr:100Mbit"], ()),
-    "image that is not there": (
-        ["--sender-image=./none.tar"],
-        ("--sender-image", "'./none.tar'", "docker save"),
-    ),
-    "a sysctl read when devices are made": (
-        ["--sysctl=net.core.default_qdisc=fq_codel"],
-        ("--sysctl", "net.core.default_qdisc", "makes a device"),
-    ),
-    "a sysctl of IPv6 over IPv4": (
+    "sysctl of IPv6 over IPv4": (
         ["--sysctl=net.ipv6.auto_flowlabels=0"],
         ("--sysctl", "net.ipv6.auto_flowlabels", "IPv4"),
-    ),
-    "stacks with a comma": (
-        ["--stack=cubic,reno"],
-        ("--stack", "'cubic,reno'", "write cubic+reno"),
     ),
     "image for a host that is not there": (
         ["--sender-image=recevier=./none.tar"],
