@@ -34,7 +34,7 @@ from farpath.metrics.results import (
 )
 from farpath.programs.catalog import split_text
 from farpath.runs.claims import FAILS, HOLDS, UNDECIDED, ClaimVerdict, judge_all
-from farpath.runs.claims.rules import run_rules
+from farpath.runs.claims.claim_rules import run_rules
 from farpath.runs.experiment import Experiment, RecordedRun, WantedRun, stack_name
 
 #: The name of the experiment.

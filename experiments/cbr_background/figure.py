@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure
 from farpath.report.figures.decimate import min_max_points
-from farpath.report.figures.run import flow_colours
+from farpath.report.figures.run_over_time import flow_colours
 from farpath.report.figures.style import FULL_IN, INK, QUIET, RULE, TALL_IN, print_style
 from farpath.runs.experiment import RecordedRun
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure, select_measures
 from farpath.metrics.run import per_second, smoothed
-from farpath.report.figures.run import flow_colours
+from farpath.report.figures.run_over_time import flow_colours
 from farpath.report.figures.style import FULL_IN, RULE, TALL_IN, print_style
 from farpath.runs.experiment import RecordedRun
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 
 from farpath.base.column import NOTHING
-from farpath.mechanisms.dropper.flow_drops import dropper_counts
+from farpath.mechanisms.dropper.drops_by_flow import dropper_counts
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure, select_measures
 from farpath.metrics.theory import window_rules
@@ -14,7 +14,7 @@ from farpath.metrics.theory.response import Rule, mean_window
 from farpath.record.record import Record
 from farpath.report.table import Table
 from farpath.report.tables.deviations import ratio
-from farpath.report.tables.measures import value_text
+from farpath.report.tables.measures_table import value_text
 from farpath.runs.claims.condition import Condition
 from farpath.runs.claims.criteria import Criteria, matching, mean, within_theory
 from farpath.runs.experiment import RecordedRun

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from farpath.base.column import NOTHING
-from farpath.metrics.column import RUN
+from farpath.metrics.catalogue import RUN
 from farpath.metrics.estimate import estimate_over_seeds
 from farpath.metrics.results import ResultSet, RunSummary
 from farpath.report.html.run_page import NavLink, NavLinks

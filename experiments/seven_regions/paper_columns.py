@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from farpath.base.column import NOTHING, Column
-from farpath.metrics.column import RUN
+from farpath.metrics.catalogue import RUN
 from farpath.metrics.estimate import Estimate
 from farpath.metrics.run import Summary
 from farpath.report.tables.deviations import difference, ratio

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from farpath.metrics.results import ResultSet, RunSummary
 from farpath.metrics.run import SMOOTHING_S
 from farpath.record.record import load_record
-from farpath.report.figures.run import draw, title
+from farpath.report.figures.run_over_time import draw, title
 from farpath.report.figures.save import FORMATS, save
 from farpath.report.figures.stack_colours import hatch_of, mixed, shades
 from farpath.report.figures.style import FULL_IN, QUIET, RULE, print_style

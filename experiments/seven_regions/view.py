@@ -13,7 +13,7 @@ from farpath.metrics.results import ResultSet, RunSummary, mixed
 from farpath.report.html.render import render
 from farpath.report.html.run_page import NavLinks
 from farpath.report.site.pages import ASSETS_DIR, FIGURES_DIR, TABLES_DIR, file_names
-from farpath.report.site.provenance import provenance_groups
+from farpath.report.site.provenance_table import provenance_groups
 from farpath.report.site.thumbnail import HEIGHT, WIDTH, Area
 from farpath.report.table import SUFFIXES, Table, file_name
 from farpath.runs.claims import count_states, judge_all

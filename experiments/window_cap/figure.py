@@ -9,7 +9,7 @@ from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure
 from farpath.metrics.published_measures import published_measures
 from farpath.metrics.run import per_second
-from farpath.report.figures.run import flow_colours
+from farpath.report.figures.run_over_time import flow_colours
 from farpath.report.figures.style import FULL_IN, INK, QUIET, RULE, print_style
 from farpath.runs.experiment import RecordedRun
 

@@ -7,12 +7,12 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.metrics.column import FLOW, LINK
+from farpath.metrics.catalogue import FLOW, LINK
 from farpath.metrics.flow_summary import flows_of
 from farpath.metrics.link import link_summaries
-from farpath.metrics.record import metrics_of
+from farpath.metrics.record_metrics import metrics_of
 from farpath.record.record import Record
-from farpath.report.figures.run import draw, title
+from farpath.report.figures.run_over_time import draw, title
 from farpath.report.figures.save import for_notebook
 from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
 from farpath.report.html.run_summary import render_summary

@@ -13,7 +13,7 @@ from farpath.api.arguments import OptionValue, request_of, with_run_options
 from farpath.api.making import ReadyRun, ready_run
 from farpath.api.run_result import RunResult
 from farpath.lab.progress import RunProgress
-from farpath.notebook.progress import NotebookProgress, in_notebook
+from farpath.notebook.renewed_line import NotebookProgress, in_notebook
 from farpath.record.record import load_record
 
 if TYPE_CHECKING:

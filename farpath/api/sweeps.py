@@ -23,9 +23,9 @@ from farpath.api.run_result import RunResult
 from farpath.api.runs import RESULTS, load
 from farpath.lab.progress import Stage
 from farpath.metrics.results import RunSummary, run_summary
-from farpath.notebook.progress import ProgressLine, in_notebook
+from farpath.notebook.renewed_line import ProgressLine, in_notebook
 from farpath.report.figures.save import for_notebook
-from farpath.report.figures.sweep import draw_sweep
+from farpath.report.figures.sweep_cells import draw_sweep
 from farpath.report.tables.sweep import sweep_table
 from farpath.report.tables.sweep_results import SweepResults
 from farpath.runs.make import MadeSet, RunEvent, make_runs

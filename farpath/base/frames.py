@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from farpath.base.errors import CheckFailedError, FarpathError, MachineLacksError
-from farpath.base.memory import available_bytes
+from farpath.base.free_memory import available_bytes
 from farpath.base.parquet_pages import uncompressed_bytes
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from farpath.base.errors import (
 )
 from farpath.base.files import require_unicode, resource_errors
 from farpath.cli import logs
-from farpath.cli.commands import all_commands, called_by_make
+from farpath.cli.command_groups import all_commands, called_by_make
 from farpath.cli.completion import join_values
 from farpath.cli.streams import ReaderGone, check_stdout, open_streams
 

@@ -157,7 +157,7 @@ def campaign(
 def _conduct(job: CampaignJob, qemu: bool, report_dir: FilePath | None) -> None:
     """Make the runs that are missing, then the report of all that have records."""
     from farpath.report.html.run_page import save_pictures
-    from farpath.report.records import check_report
+    from farpath.report.records_report import check_report
     from farpath.runs.campaign import make_campaign
     from farpath.runs.cluster import make_on_cluster
 
@@ -184,20 +184,20 @@ def _conduct(job: CampaignJob, qemu: bool, report_dir: FilePath | None) -> None:
 
 def _report_parts(job: CampaignJob) -> tuple[str, ...]:
     """Return the parts of a job's report, each a file or a directory."""
-    from farpath.report import measures, run_summaries
+    from farpath.report import measures_report, run_summaries
     from farpath.runs.analyses import has_measures, results_module
 
     if results := results_module(job.experiment.name, job.experiments):
         return run_summaries.parts(results)
     if all(has_measures(name, job.experiments) for name in job.experiment.parts):
-        return measures.PARTS
+        return measures_report.PARTS
     return () if job.on_host else job.parts
 
 
 def _write_report(job: CampaignJob, report_dir: FilePath) -> None:
     """Write the report, and print it if it is of measures or of summaries in one file."""
-    from farpath.report import measures, run_summaries
-    from farpath.report.records import write_records_report
+    from farpath.report import measures_report, run_summaries
+    from farpath.report.records_report import write_records_report
     from farpath.runs.analyses import results_module
     from farpath.runs.status import recorded_runs
 
@@ -207,11 +207,11 @@ def _write_report(job: CampaignJob, report_dir: FilePath) -> None:
         of_runs = results.of_runs(whole.experiment, recorded_runs(whole.states()))
         run_summaries.write_report(results, of_runs, report_dir)
         print(run_summaries.report_text(results, of_runs))
-    elif _report_parts(job) == measures.PARTS:
+    elif _report_parts(job) == measures_report.PARTS:
         recorded = [state for state in job.states() if state.record is not None]
-        report = measures.report_of(recorded, job.experiments, job.experiment.parts)
-        measures.write_report(report, report_dir)
-        print(measures.report_text(report))
+        report = measures_report.report_of(recorded, job.experiments, job.experiment.parts)
+        measures_report.write_report(report, report_dir)
+        print(measures_report.report_text(report))
     else:
         write_records_report(job, report_dir)
 

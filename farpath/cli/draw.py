@@ -36,7 +36,7 @@ def draw(
     from farpath.planning.request import RunRequest
     from farpath.planning.user_topology import is_user_topology
     from farpath.record.record import load_record
-    from farpath.report.figures import topology
+    from farpath.report.figures import wiring
     from farpath.report.figures.save import FORMATS, save
 
     request = RunRequest(**option_values)
@@ -58,11 +58,11 @@ def draw(
         if request.sender_image is not None:
             check_places(request.sender_image, plan)
     if text:
-        print(topology.as_text(plan), end="")
+        print(wiring.as_text(plan), end="")
         return
     if out.suffix.removeprefix(".") not in FORMATS:
         raise BadInputError(
             option="out", given=str(out), remedy=f"it must end with .{' or .'.join(FORMATS)}"
         )
-    save(topology.draw(plan), out)
+    save(wiring.draw(plan), out)
     print(out)

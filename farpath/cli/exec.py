@@ -20,13 +20,13 @@ from farpath.base.files import require_directory, require_replaceable, write_tex
 from farpath.cli.logs import print_paths, print_warnings
 from farpath.cli.run_options import with_options
 from farpath.cli.shared_options import RESULTS, Cores, RecordsDir
-from farpath.planning import programs as planning
+from farpath.planning import program_plan as planning
 from farpath.report.junit import JunitCase, junit_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from farpath.lab.exec.run import ProgramOutcome, WallTimeoutError
+    from farpath.lab.exec.program_run import ProgramOutcome, WallTimeoutError
     from farpath.runs.program_runs import ProgramCall
     from farpath.runs.run_set import RunSet
 
@@ -221,7 +221,7 @@ class _Asked:
 
 def _run_one(asked: _Asked) -> int:
     """Run the programs with the client's output as this command's; return its status."""
-    from farpath.lab.exec.run import WallTimeoutError, run_programs
+    from farpath.lab.exec.program_run import WallTimeoutError, run_programs
     from farpath.report.tables.program_runs import ended_case, failed_case
     from farpath.runs.program_runs import program_result
     from farpath.spec.programs import TIMED_OUT
@@ -351,7 +351,7 @@ def _tell_server_end(event: dict[str, Any]) -> None:
 def _without_memory(killed: int, memory: str, program_bytes: int) -> str:
     """Return the remedy for programs that were killed for their memory."""
     processes = "a process was" if killed == 1 else f"{killed} processes were"
-    from farpath.lab.exec.run import more_memory
+    from farpath.lab.exec.program_run import more_memory
 
     return (
         f"the programs took more than --memory={memory}, and {processes} killed (status 137): give "

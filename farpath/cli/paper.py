@@ -169,8 +169,8 @@ def print_left_out(problems: Iterable[str]) -> None:
 def _companion_tables(name: str, measures: FilePath | None) -> Sequence[Table]:
     from farpath.base.project import EXPERIMENTS, experiment_folder
     from farpath.metrics.measures import read_measures
-    from farpath.report.measures import experiment_titles
-    from farpath.report.tables.measures import measure_tables
+    from farpath.report.measures_report import experiment_titles
+    from farpath.report.tables.measures_table import measure_tables
     from farpath.runs.analyses import campaign_command, results_module, shipped_measures
     from farpath.runs.experiment import load_experiment
 
@@ -205,7 +205,7 @@ def claims(
     """List the claims of studies' documents: whether each holds, and its numbers."""
     from farpath.metrics.measures import read_measures
     from farpath.metrics.studies import studies_in, titles
-    from farpath.report.records import claims_data, claims_text
+    from farpath.report.records_report import claims_data, claims_text
     from farpath.runs.claims import judge_all
 
     campaign = _campaign(records, cpu_records)

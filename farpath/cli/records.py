@@ -62,7 +62,7 @@ def compare(
     They are sorted by the settings in which they differ; differences are from the first.
     """
     from farpath.record.record import load_record
-    from farpath.report.figures.comparison import draw_comparison
+    from farpath.report.figures.compared_curves import draw_comparison
     from farpath.report.html.comparison_page import render_comparison
     from farpath.report.report import Report, terminal_text
     from farpath.report.tables.comparison import compare as compare_records

@@ -90,7 +90,7 @@ def _report(outcome: Outcome, as_json: bool) -> None:
 
 
 def _as_json(record: Record, cached: bool, wall_s: float) -> dict[str, Any]:
-    from farpath.metrics.record import metrics_of
+    from farpath.metrics.record_metrics import metrics_of
 
     return {
         "record": str(record.directory),
@@ -110,7 +110,7 @@ def _print_tables(record: Record, whole: bool = False) -> None:
     """
     from farpath.metrics.one_draw import is_one_draw, one_draw_text
     from farpath.metrics.run_settings import path_headline, path_line
-    from farpath.planning.network import flow_routes
+    from farpath.planning.network_options import flow_routes
     from farpath.report.html.run_page import FIGURE_FILE, PAGE_FILE
     from farpath.report.overview import overview, results
 

@@ -12,7 +12,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from farpath.base.options import Option, options_of
-from farpath.cli.commands import called_by_make
+from farpath.cli.command_groups import called_by_make
 from farpath.cli.completion import completion
 from farpath.planning.request import RunRequest
 

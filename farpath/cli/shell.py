@@ -14,7 +14,7 @@ import typer
 from farpath.cli.logs import print_paths, print_warnings
 from farpath.cli.run_options import with_options
 from farpath.cli.shared_options import RESULTS, LogDir
-from farpath.planning import programs as planning
+from farpath.planning import program_plan as planning
 
 PROMPT = "mininet> "
 #: Where a user's programs keep their state (XDG Base Directory Specification).

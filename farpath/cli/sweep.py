@@ -78,10 +78,10 @@ def sweep(
 def _report(results: SweepResults, report: FilePath, metric: str) -> Report:
     """Return the tables of all runs and the figure of a column."""
     from farpath.planning.option_names import typed_message
-    from farpath.report.figures.sweep import draw_sweep
+    from farpath.report.figures.sweep_cells import draw_sweep
     from farpath.report.report import Report, terminal_text
     from farpath.report.table import as_csv
-    from farpath.report.tables.runs import run_tables
+    from farpath.report.tables.run_table import run_tables
     from farpath.report.tables.sweep import shares_table, sweep_table
 
     outcome, table = results.outcome, sweep_table(results)

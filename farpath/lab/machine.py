@@ -16,7 +16,7 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import MachineLacksError
 from farpath.base.files import random_name
-from farpath.base.memory import available_bytes
+from farpath.base.free_memory import available_bytes
 
 #: Tools that the virtual lab runs, each with its Debian package.
 TOOLS = {"taskset": "util-linux", "setpriv": "util-linux"}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farpath.mechanisms.dropper.flow_drops import FlowDrops, flow_drops
+from farpath.mechanisms.dropper.drops_by_flow import FlowDrops, flow_drops
 from farpath.mechanisms.transfer.mechanism import completions_of
 from farpath.metrics.run import flow_per_second
 from farpath.programs.program import UNKNOWN

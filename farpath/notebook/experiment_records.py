@@ -17,12 +17,12 @@ from farpath.metrics.measures import MEASURES_FILE, Measure, read_measures
 from farpath.record.identity import plan_identity
 from farpath.record.record import RECORD_FILE, load_record, records_in
 from farpath.report.figures.experiments import figures
-from farpath.report.measures import verdicts_of
+from farpath.report.measures_report import verdicts_of
 from farpath.report.table import Table
-from farpath.report.tables.measures import measure_tables
+from farpath.report.tables.measures_table import measure_tables
 from farpath.runs.analyses import campaign_command, experiment_with, measures_of
 from farpath.runs.claims import ClaimVerdict, as_text
-from farpath.runs.claims.rules import claims_of
+from farpath.runs.claims.claim_rules import claims_of
 from farpath.runs.experiment import (
     QUICK,
     WHOLE,

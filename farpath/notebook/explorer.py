@@ -22,7 +22,7 @@ from farpath.planning.path_options import DEFAULT_PATH
 from farpath.planning.request import SEED_RANGE, RunRequest
 from farpath.programs.catalog import catalogue
 from farpath.record.record import RECORD_FILE, Record, load_record, records_in
-from farpath.report.figures.run import title
+from farpath.report.figures.run_over_time import title
 from farpath.report.html.render import PLOTLY_CONFIG
 from farpath.report.html.run_page import curves, save_pictures
 from farpath.report.overview import overview

@@ -10,7 +10,7 @@ from farpath.base.errors import BadInputError
 from farpath.mechanisms.era.mechanism import era_by_text
 from farpath.mechanisms.registry import apply_options
 from farpath.planning.memory import memory_bytes
-from farpath.planning.network import NetworkOptions
+from farpath.planning.network_options import NetworkOptions
 from farpath.planning.rules import check_plan
 from farpath.programs.catalog import (
     check_together,

@@ -28,7 +28,7 @@ from farpath.planning import (
     stack_texts,
 )
 from farpath.planning.end_host_sysctls import check_setting
-from farpath.planning.network import (
+from farpath.planning.network_options import (
     NetworkOptions,
     resolve_network,
     topology_texts,

@@ -52,7 +52,7 @@ SHOWING_CODE = frozenset(
         "cleanup",
         "pool",
         "preflight",
-        "exec/progress",
+        "exec/client_progress",
         "progress",
         "replacement",
     )

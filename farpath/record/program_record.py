@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.base.frames import add_to_hash, read_frame, typed_frame
 from farpath.mechanisms.trace import rows as trace_rows
-from farpath.mechanisms.trace.table import NUMBERS, state_columns
+from farpath.mechanisms.trace.trace_table import NUMBERS, state_columns
 from farpath.record.bounds import most_program_rows
 from farpath.record.description import write_description
 from farpath.record.record import COLUMNS as SAMPLE_COLUMNS

@@ -347,8 +347,8 @@ class Record(RecordDirectory):
     def trace(self) -> pd.DataFrame | None:
         """The TCP trace, read from disk at first use and checked; None if the run has none.
 
-        Its columns are ``farpath.mechanisms.trace.table.COLUMNS``. Raises CheckFailedError if it is
-        not the trace that was stored.
+        Its columns are ``farpath.mechanisms.trace.trace_table.COLUMNS``. Raises CheckFailedError if
+        it is not the trace that was stored.
         """
         return self._further_table("trace")
 

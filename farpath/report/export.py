@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import BadInputError
 from farpath.base.files import write_bytes
-from farpath.metrics.record import metrics_of
+from farpath.metrics.record_metrics import metrics_of
 from farpath.record.record import COLUMNS
 from farpath.report.flent import flent_data
 from farpath.report.table import csv_text

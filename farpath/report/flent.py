@@ -15,7 +15,7 @@ import numpy as np
 
 from farpath import __version__
 from farpath.metrics.run import fairness, per_second
-from farpath.report.figures.run import title
+from farpath.report.figures.run_over_time import title
 from farpath.spec.labels import flow_label
 
 if TYPE_CHECKING:

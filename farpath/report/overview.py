@@ -13,10 +13,10 @@ from farpath.base.column import NOTHING, number
 from farpath.base.sizes import size_text
 from farpath.mechanisms.disk.mechanism import disk_counts
 from farpath.mechanisms.registry import mechanism_columns
-from farpath.metrics.column import FLOW, LINK, SHORT_FLOW, in_mbps
+from farpath.metrics.catalogue import FLOW, LINK, SHORT_FLOW, in_mbps
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
-from farpath.metrics.ping import ping_figures
+from farpath.metrics.rtt import ping_figures
 from farpath.metrics.short_flow import short_flows_of
 from farpath.metrics.studies import studies
 from farpath.report.table import Table

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path as FilePath
 
-from farpath.lab.exec.run import run_programs
+from farpath.lab.exec.program_run import run_programs
 from farpath.lab.machine import limited_cores
 from farpath.lab.run import Outcome
 from farpath.lab.user_parts import BuiltParts
-from farpath.planning.programs import parse_families, program_plan
+from farpath.planning.program_plan import parse_families, program_plan
 from farpath.planning.request import RunRequest
 from farpath.record.program_record import Ending, ProgramRecord, load_program_record
 from farpath.runs.make import MadeSet, RunEvent, make_runs

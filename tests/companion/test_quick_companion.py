@@ -8,7 +8,7 @@ from experiments.loss_utilisation.analysis import UTILISATION
 from farpath.metrics.measures import select_measures
 from farpath.record.record import RECORD_FILE
 from farpath.runs.claims import HOLDS, UNDECIDED
-from farpath.runs.claims.rules import measure_rules
+from farpath.runs.claims.claim_rules import measure_rules
 from farpath.runs.experiment import QUICK, load_experiment
 from farpath.runs.job import CampaignJob
 from tests.companion.conftest import QuickCompanion

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.lab.run import run
-from farpath.mechanisms.capture.files import captured_files
+from farpath.mechanisms.capture.capture_files import captured_files
 from farpath.planning.path_options import resolve_path
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record

@@ -18,10 +18,10 @@ import pytest
 from farpath.base.errors import LabFailedError
 from farpath.base.project import BUILD, PROJECT
 from farpath.lab.artifacts.images import find_images
-from farpath.lab.exec import run as lab_programs
+from farpath.lab.exec import program_run as lab_programs
+from farpath.lab.exec.program_run import ProgramOutcome, run_programs
 from farpath.lab.exec.roots import roots
-from farpath.lab.exec.run import ProgramOutcome, run_programs
-from farpath.planning.programs import DEFAULT_DATE, parse_date_s, program_plan
+from farpath.planning.program_plan import DEFAULT_DATE, parse_date_s, program_plan
 from farpath.planning.request import RunRequest
 from farpath.record.program_record import load_program_record
 from farpath.record.replaced import FILE_WORDS, FILES

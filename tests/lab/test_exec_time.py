@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.lab.exec.run import WallTimeoutError
+from farpath.lab.exec.program_run import WallTimeoutError
 from farpath.lab.watchdog import OutOfTime, Watchdog
 from farpath.record.program_record import load_program_record
 from farpath.spec.programs import TIMED_OUT

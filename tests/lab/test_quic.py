@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from farpath.lab.run import run
-from farpath.mechanisms.dropper.flow_drops import dropper_counts
+from farpath.mechanisms.dropper.drops_by_flow import dropper_counts
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
 from farpath.spec.ethernet import ETHERNET_HEADER_BYTES

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import CheckFailedError
-from farpath.mechanisms.dropper.flow_drops import dropper_counts
+from farpath.mechanisms.dropper.drops_by_flow import dropper_counts
 from farpath.metrics.link import link_summaries
 from farpath.metrics.run import per_second, summarise
 from farpath.planning.request import RunRequest

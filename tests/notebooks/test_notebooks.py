@@ -14,7 +14,7 @@ from experiments.seven_regions.selection import EXPERIMENT as PAPER
 from farpath.base.project import PROJECT, experiment_folder
 from farpath.metrics.measures import MEASURES_FILE
 from farpath.notebook.experiment_records import experiment_to_show
-from farpath.runs.claims.rules import claims_of
+from farpath.runs.claims.claim_rules import claims_of
 from farpath.runs.experiment import QUICK, load_experiment
 from farpath.runs.status import shipped_records
 from tests.notebooks.conftest import Clone, make_clone

@@ -12,7 +12,7 @@ import yaml
 
 from farpath import __version__
 from farpath.base.project import PROJECT
-from farpath.runs.claims.rules import claims_of
+from farpath.runs.claims.claim_rules import claims_of
 from tests.support.study_runs import ALL_ANALYSES
 
 DOCS = PROJECT / "docs"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from farpath.mechanisms.trace.table import COLUMNS, Trace
+from farpath.mechanisms.trace.trace_table import COLUMNS, Trace
 from farpath.planning.request import RunRequest
 from farpath.record.queue_table import QueueTable
 from farpath.record.record import Record, Samples, typed_frame, write_record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path as FilePath
 
-from farpath.planning.programs import program_plan
+from farpath.planning.program_plan import program_plan
 from farpath.planning.request import RunRequest
 from farpath.record.program_record import (
     Ending,

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from farpath.base.project import experiment_folder
-from farpath.mechanisms.trace.table import COLUMNS, Trace
+from farpath.mechanisms.trace.trace_table import COLUMNS, Trace
 from farpath.metrics.measures import MEASURES_FILE
 from farpath.record.record import Record, Samples, typed_frame, write_record
 from farpath.runs.experiment import QUICK, RecordedRun, WantedRun, load_experiment

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.mechanisms.trace import table as trace_table
+from farpath.mechanisms.trace import trace_table
 from farpath.planning.planner import make_plan
 from farpath.record.record import Record, Samples, samples_from_raw, write_record
 from farpath.spec.plan import Plan

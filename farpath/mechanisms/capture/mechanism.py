@@ -6,7 +6,7 @@ import dataclasses
 
 from farpath.base.errors import BadInputError
 from farpath.base.options import Option, range_text
-from farpath.mechanisms.capture import files
+from farpath.mechanisms.capture import capture_files
 from farpath.mechanisms.mechanism import Findings, Mechanism, Output, RecordPart
 from farpath.platforms import real_time_option
 from farpath.spec import capture_sizes
@@ -123,12 +123,14 @@ def memory_bytes(plan: Plan) -> int:
 
 
 def _examine(output: Output) -> Findings:
-    captured = files.from_raw(output.raw_dir, output.plan)
+    captured = capture_files.from_raw(output.raw_dir, output.plan)
     if not captured:
         return Findings()
     entry = {place: one.as_dict() for place, one in captured.items()}
-    part = RecordPart(files.NAME, entry, lambda directory: files.write(captured, directory))
-    return Findings(warnings=files.missed_packets(captured), parts=(part,))
+    part = RecordPart(
+        capture_files.NAME, entry, lambda directory: capture_files.write(captured, directory)
+    )
+    return Findings(warnings=capture_files.missed_packets(captured), parts=(part,))
 
 
 MECHANISM = Mechanism(
@@ -150,5 +152,5 @@ MECHANISM = Mechanism(
     check=check_captures,
     memory_bytes=memory_bytes,
     examine=_examine,
-    lines=files.capture_lines,
+    lines=capture_files.capture_lines,
 )

@@ -14,7 +14,7 @@ from farpath.base.options import PATH, Option
 from farpath.base.path_variants import DROPPING, varied
 from farpath.base.words import parse_words
 from farpath.mechanisms import quantities
-from farpath.mechanisms.dropper.flow_drops import check_flow_drops, dropper_lines
+from farpath.mechanisms.dropper.drops_by_flow import check_flow_drops, dropper_lines
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, Texts
 from farpath.programs.registry import program_of
 from farpath.spec.dropper import KINDS, MOST_LISTED, THERE, Dropper

@@ -11,7 +11,7 @@ from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import Option, range_text
 from farpath.mechanisms.mechanism import DOUBT, Findings, Mechanism, Output, Recorded, Texts
 from farpath.mechanisms.quantities import TRACE_S
-from farpath.mechanisms.trace.table import TABLE, Trace, from_raw
+from farpath.mechanisms.trace.trace_table import TABLE, Trace, from_raw
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.trace import INTERVAL_S_RANGE, MOST_TRACE_SAMPLES, TICK_S, ticks, untraced

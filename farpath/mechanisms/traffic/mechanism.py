@@ -8,7 +8,7 @@ from typing import Any
 
 from farpath.base.options import TRAFFIC, Option, range_text
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, PathSoFar, Texts
-from farpath.mechanisms.traffic.checks import check_background, check_short_flows
+from farpath.mechanisms.traffic.sent_traffic import check_background, check_short_flows
 from farpath.mechanisms.traffic.short_flow_table import TABLE, from_raw
 from farpath.mechanisms.traffic.text import (
     other_traffic_text,

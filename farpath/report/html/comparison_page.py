@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from farpath.report.figures.comparison import looks_in
+from farpath.report.figures.compared_curves import looks_in
 from farpath.report.html.render import render
 from farpath.report.tables.comparison import Comparison
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.sizes import memory_text, size_text
 from farpath.mechanisms.registry import mechanisms
-from farpath.mechanisms.trace.table import windows_mb
+from farpath.mechanisms.trace.trace_table import windows_mb
 from farpath.metrics.link import busiest, has_several_queues, link_queues, link_summaries
 from farpath.metrics.one_draw import one_draw_sentences
 from farpath.metrics.run import SMOOTHING_S, per_second, smoothed_flows
 from farpath.programs.catalog import catalogue
 from farpath.report.figures.decimate import min_max_points
-from farpath.report.figures.run import (
+from farpath.report.figures.run_over_time import (
     above_rate_note,
     boundaries_s,
     region_names,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from farpath.base.files import read_regular
 from farpath.metrics.one_draw import one_draw_sentences
 from farpath.metrics.run_settings import path_headline, path_line
-from farpath.report.figures.run import title
+from farpath.report.figures.run_over_time import title
 from farpath.report.html.render import render
 from farpath.report.overview import results
 

@@ -85,7 +85,7 @@ def view_for(records: RecordSet, held_out: Collection[str] = ()) -> View:
     ``held_out``: stacks as typed. Raises BadInputError if stacks are held out of a set that is not
     a study's.
     """
-    from farpath.report.site.runs import RunsView
+    from farpath.report.site.plain_site import RunsView
 
     if records.study is not None:
         return cast(StudyOfRecords, records.study).view_of(records, held_out)

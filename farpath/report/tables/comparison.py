@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.column import NOTHING, number
 from farpath.base.errors import BadInputError
-from farpath.metrics.column import FLOW, RUN_RESULTS
+from farpath.metrics.catalogue import FLOW, RUN_RESULTS
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, summarise_record
 from farpath.metrics.record_set import RUNS, Member, make_record_set

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from farpath.base.column import NOTHING, Column
 from farpath.base.errors import BadInputError, FarpathError, on_one_line
 from farpath.base.sizes import size_text
-from farpath.metrics.column import in_mbps
+from farpath.metrics.catalogue import in_mbps
 from farpath.metrics.run import summarise
 from farpath.metrics.run_settings import further_text
 from farpath.planning.path_options import CUSTOM

@@ -11,7 +11,7 @@ from farpath.metrics.estimate import are_alike, estimate_over_seeds
 from farpath.metrics.one_draw import is_one_draw, one_draw_notes
 from farpath.metrics.run_settings import SETTINGS
 from farpath.report.table import Cell, Table, with_interval
-from farpath.report.tables.runs import INTERVAL_NOTE, seeds_words
+from farpath.report.tables.run_table import INTERVAL_NOTE, seeds_words
 from farpath.report.tables.sweep_results import OF_RUNS, SHARE, THROUGHPUT, SweepResults, SweptRun
 
 #: Settings that every row has, with their values as numbers.

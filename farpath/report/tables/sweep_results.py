@@ -9,7 +9,7 @@ from functools import cached_property
 from farpath.base.column import Column
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import mechanism_columns
-from farpath.metrics.column import FLOW, RUN_RESULTS
+from farpath.metrics.catalogue import FLOW, RUN_RESULTS
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.record_set import RUNS, Member, RecordSet, make_record_set
 from farpath.metrics.results import RunSummary

@@ -2,7 +2,6 @@
 
 from farpath.runs.claims.condition import Condition
 from farpath.runs.claims.judge import judge, judge_all
-from farpath.runs.claims.text import as_text, count_states, totals
 from farpath.runs.claims.verdict import (
     FAILS,
     HOLDS,
@@ -11,6 +10,7 @@ from farpath.runs.claims.verdict import (
     CriterionResult,
     state_of,
 )
+from farpath.runs.claims.verdict_text import as_text, count_states, totals
 
 __all__ = [
     "FAILS",

@@ -10,8 +10,8 @@ from farpath.metrics.estimate import estimate
 from farpath.metrics.measures import Measure
 from farpath.metrics.results import ResultSet
 from farpath.runs.claims.claim import Claim, claims
+from farpath.runs.claims.claim_rules import MeasureRule, RunRule, measure_rules, run_rules
 from farpath.runs.claims.criteria import Criteria, MissingRunsError
-from farpath.runs.claims.rules import MeasureRule, RunRule, measure_rules, run_rules
 from farpath.runs.claims.verdict import (
     FAILS,
     HOLDS,

@@ -12,7 +12,7 @@ from farpath.record.record import Record
 from farpath.runs.make import FailedRun, make_runs
 from farpath.runs.progress import progress_printer
 from farpath.runs.run_set import PlannedRun, RunSet
-from farpath.uses.conformance.measures import MEASURES
+from farpath.uses.conformance.scenario_measures import MEASURES
 from farpath.uses.conformance.scenarios import Scenario
 from farpath.uses.conformance.verdict import Verdict, failed, judge
 

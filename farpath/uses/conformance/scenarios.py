@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass
 from farpath.base.errors import BadInputError
 from farpath.base.validation import validated
 from farpath.runs.cases import RunCase, matching, read_cases
-from farpath.uses.conformance.measures import MEASURES
+from farpath.uses.conformance.scenario_measures import MEASURES
 
 if TYPE_CHECKING:
     pass

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from farpath.mechanisms.transfer.mechanism import completions_of
 from farpath.metrics.flow_summary import flow_summaries
 from farpath.metrics.one_draw import is_one_draw
-from farpath.metrics.ping import ping_delay_ms
+from farpath.metrics.rtt import ping_delay_ms
 from farpath.metrics.run import utilisation
 from farpath.metrics.share import fair_shares
 from farpath.planning.stack_texts import parse_stacks

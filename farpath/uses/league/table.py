@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from farpath.base.column import Column, number
-from farpath.metrics.column import in_mbps
+from farpath.metrics.catalogue import in_mbps
 from farpath.report.table import Table
 from farpath.uses.league.measure import Encounter, Standing, mean_shares, standings
 from farpath.uses.league.question import League

@@ -17,7 +17,7 @@ from farpath.base.errors import BadInputError, LabFailedError
 from farpath.cli.logs import print_paths, print_warnings
 from farpath.cli.run_options import with_options
 from farpath.cli.shared_options import RESULTS, AsJson, RecordsDir
-from farpath.planning import programs as planning
+from farpath.planning import program_plan as planning
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
@@ -81,8 +81,8 @@ def responsiveness(
 def _run(plan: Plan, method: Method, out: FilePath) -> bytes:
     """Run client and server in the lab; return the client's output."""
     from farpath.base.project import PROJECT
+    from farpath.lab.exec.program_run import run_programs
     from farpath.lab.exec.roots import MACHINE, roots
-    from farpath.lab.exec.run import run_programs
     from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Programs
 
     python = (sys.executable, "-B", "-m")

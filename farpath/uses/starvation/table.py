@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from farpath.base.column import NOTHING, given, number
-from farpath.metrics.column import in_mbps
+from farpath.metrics.catalogue import in_mbps
 from farpath.report.table import Table
 from farpath.uses.starvation.question import Starvation, Trial, worst
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from farpath.lab.qemu import OUT, CommandResult, Machine
-from farpath.mechanisms.dropper.flow_drops import dropper_counts
+from farpath.mechanisms.dropper.drops_by_flow import dropper_counts
 from farpath.metrics.run import summarise
 from tests.hostlab.runs import REGION_S, TRAFFIC, fetched, host_run
 

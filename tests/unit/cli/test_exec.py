@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from farpath.cli.exec import _result, _result_so_far, _tell_server_end, _without_memory
-from farpath.lab.exec.run import ProgramOutcome, WallTimeoutError
+from farpath.lab.exec.program_run import ProgramOutcome, WallTimeoutError
 from farpath.record.program_record import Ending, ServerEnding
 
 

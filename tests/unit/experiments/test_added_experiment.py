@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.report.measures import report_of, write_report
+from farpath.report.measures_report import report_of, write_report
 from farpath.runs.experiment import load_experiment
 from farpath.runs.status import RunStatus
 from tests.support.command_line import Farpath

@@ -34,7 +34,7 @@ from tests.support.record_sets import member, record_set
 from farpath.metrics.record_set import load_record_set
 from farpath.metrics.results import run_summary
 from farpath.metrics.run_settings import further_settings
-from farpath.report.tables.runs import run_tables
+from farpath.report.tables.run_table import run_tables
 from farpath.report.tables.sweep import sweep_table
 from farpath.report.tables.sweep_results import SweepResults
 from farpath.runs.make import MadeRun, MadeSet

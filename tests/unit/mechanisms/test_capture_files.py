@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import LabFailedError
-from farpath.mechanisms.capture import files as captures
+from farpath.mechanisms.capture import capture_files as captures
 from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
 from tests.support.captures import write_two_packets

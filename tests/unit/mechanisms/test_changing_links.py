@@ -15,7 +15,7 @@ from farpath.mechanisms.changes.rate_traces import read_trace
 from farpath.mechanisms.changes.text import rate_text, rtt_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import KINDS, resolve_path
-from farpath.planning.programs import program_plan
+from farpath.planning.program_plan import program_plan
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.report.repeat import command_of

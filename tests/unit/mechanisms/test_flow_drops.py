@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import CheckFailedError
-from farpath.mechanisms.dropper.flow_drops import FlowDrops, check_flow_drops, flow_drops
+from farpath.mechanisms.dropper.drops_by_flow import FlowDrops, check_flow_drops, flow_drops
 from farpath.mechanisms.dropper.mechanism import parse_droppers
 from farpath.spec.plan import Plan
 from tests.support.plans import with_droppers

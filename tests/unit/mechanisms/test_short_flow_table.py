@@ -9,9 +9,9 @@ import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.mechanisms.traffic import short_flow_table
-from farpath.mechanisms.traffic.checks import check_short_flows
+from farpath.mechanisms.traffic.sent_traffic import check_short_flows
 from farpath.mechanisms.traffic.short_flow_table import ShortFlowTable
-from farpath.metrics.record import metrics_of
+from farpath.metrics.record_metrics import metrics_of
 from farpath.metrics.short_flow import summarise_short_flows
 from farpath.record.record import Samples, load_record, write_record
 from farpath.report.overview import overview

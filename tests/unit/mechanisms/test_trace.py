@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.mechanisms.trace import table as trace_table
+from farpath.mechanisms.trace import trace_table
 from farpath.mechanisms.trace.mechanism import check_trace
 from farpath.record.record import Samples
 from farpath.spec import trace

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.mechanisms.traffic.checks import check_background
+from farpath.mechanisms.traffic.sent_traffic import check_background
 from farpath.mechanisms.traffic.text import other_traffic_text
 from farpath.planning.path_options import resolve_path
 from farpath.planning.request import RunRequest

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from farpath.mechanisms.dropper.flow_drops import FlowDrops
+from farpath.mechanisms.dropper.drops_by_flow import FlowDrops
 from farpath.metrics.flow_summary import flow_summaries
 from farpath.planning.request import RunRequest
 from farpath.record.record import Samples, typed_frame

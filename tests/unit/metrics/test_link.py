@@ -10,7 +10,7 @@ import pytest
 
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.metrics.link import link_summaries
-from farpath.metrics.record import metrics_of
+from farpath.metrics.record_metrics import metrics_of
 from farpath.metrics.results import run_summary
 from farpath.record import queue_table
 from farpath.record.record import Record, load_record

@@ -10,7 +10,7 @@ import pytest
 from farpath.metrics.estimate import are_alike, estimate_over_seeds
 from farpath.metrics.one_draw import is_one_draw, one_draw_notes, one_draw_sentences
 from farpath.planning.request import RunRequest
-from farpath.report.tables.runs import seeds_words
+from farpath.report.tables.run_table import seeds_words
 
 CLEAN = RunRequest(rtt="20ms", rate="10Mbit", stack="cubic+reno", time="5s")
 

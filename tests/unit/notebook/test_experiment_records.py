@@ -18,7 +18,7 @@ from farpath.metrics.measures import MEASURES_FILE, select_measures, write_measu
 from farpath.notebook.experiment_records import experiment_to_show
 from farpath.report.figures.experiments import figures
 from farpath.runs.analyses import campaign_command
-from farpath.runs.claims.rules import claims_of, measure_rules
+from farpath.runs.claims.claim_rules import claims_of, measure_rules
 from farpath.runs.experiment import QUICK, WHOLE, load_experiment
 from farpath.runs.status import shipped_records
 from tests.support.study_runs import ALL_ANALYSES, copy_experiments, write_run, write_runs

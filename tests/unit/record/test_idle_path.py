@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
-from farpath.planning.programs import program_plan
+from farpath.planning.program_plan import program_plan
 from farpath.planning.request import RunRequest
 from farpath.record.idle_path import (
     ANY_LATE,

@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 from farpath.base import frames
 from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError, MachineLacksError
-from farpath.mechanisms.trace import table as trace_table
+from farpath.mechanisms.trace import trace_table
 from farpath.metrics.run import summarise
 from farpath.record.description import write_description
 from farpath.record.record import (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.programs import program_plan
+from farpath.planning.program_plan import program_plan
 from farpath.planning.request import RunRequest
 from farpath.record.record import FORMAT_VERSION
 from farpath.record.schema import check_description, check_program_description

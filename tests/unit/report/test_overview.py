@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.metrics.record import metrics_of
+from farpath.metrics.record_metrics import metrics_of
 from farpath.record.record import Record
 from farpath.report.overview import overview
 from farpath.report.table import Table

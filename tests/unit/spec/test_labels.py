@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farpath.planning.request import RunRequest
-from farpath.report.figures.run import title
+from farpath.report.figures.run_over_time import title
 from farpath.spec.labels import flow_label, stacks_label
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from farpath.lab.uml import _site_seed
-from farpath.planning.programs import program_plan
+from farpath.planning.program_plan import program_plan
 from farpath.planning.request import RunRequest
 from farpath.spec.dropper import Dropper
 from farpath.spec.plan import Plan

@@ -12,12 +12,12 @@ import pytest
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.lab.artifacts.host_images import places_by_host, programs_by_host
 from farpath.planning import memory
-from farpath.planning.network import parse_topology
+from farpath.planning.network_options import parse_topology
 from farpath.planning.request import RunRequest
 from farpath.planning.rules import check_plan
 from farpath.record.identity import plan_identity
 from farpath.record.idle_path import IdleRtt, check_base_rtt, idle_rtts
-from farpath.report.figures import topology as pictures
+from farpath.report.figures import wiring as pictures
 from farpath.report.repeat import command_of
 from farpath.spec.own_network import Cable, OwnNetwork, Shaping
 from farpath.spec.plan import Plan

@@ -20,7 +20,7 @@ from farpath.runs.claims import (
     judge_all,
 )
 from farpath.runs.claims.claim import claims
-from farpath.runs.claims.rules import measure_rules, run_rules
+from farpath.runs.claims.claim_rules import measure_rules, run_rules
 from tests.support.campaigns import (
     Change,
     changed,

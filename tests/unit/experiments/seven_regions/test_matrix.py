@@ -8,7 +8,7 @@ from experiments.seven_regions import matrix as matrices
 from experiments.seven_regions.matrix import matrix
 from farpath.metrics.results import result_set_of
 from farpath.report.site import pages
-from farpath.report.site.provenance import provenance_groups
+from farpath.report.site.provenance_table import provenance_groups
 from farpath.report.site.thumbnail import Area
 from tests.support import campaigns
 

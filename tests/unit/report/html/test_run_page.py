@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.record.record import Record
-from farpath.report.figures.run import draw
+from farpath.report.figures.run_over_time import draw
 from farpath.report.html import run_page
 from farpath.report.html.render import PLOTLY_CONFIG
 from farpath.report.html.run_page import curves, render_page

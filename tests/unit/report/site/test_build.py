@@ -13,7 +13,7 @@ import pytest
 from experiments.seven_regions import view as study
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.record.record import RECORD_FILE
-from farpath.report.site import build, runs
+from farpath.report.site import build, plain_site
 from farpath.report.site.build import build_site
 from tests.support.campaigns import write_named, write_seven_regions
 
@@ -26,7 +26,7 @@ def quiet(what: str, done: int, of: int) -> None:
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures take seconds and have tests of their own."""
     monkeypatch.setattr(study, "write_figures", lambda *_: iter(()))
-    monkeypatch.setattr(runs, "write_overview", lambda *_: iter(()))
+    monkeypatch.setattr(plain_site, "write_overview", lambda *_: iter(()))
 
 
 @pytest.fixture

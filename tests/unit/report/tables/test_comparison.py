@@ -9,7 +9,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.record.record import Record
-from farpath.report.figures.comparison import draw_comparison, looks_in
+from farpath.report.figures.compared_curves import draw_comparison, looks_in
 from farpath.report.figures.stack_colours import HUES, MOST_NAMED, look_of
 from farpath.report.html.comparison_page import render_comparison
 from farpath.report.tables.comparison import MOST_RECORDS, compare

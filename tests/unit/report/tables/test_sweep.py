@@ -17,7 +17,7 @@ from farpath.planning.request import RunRequest
 from farpath.report.figures.save import save
 from farpath.report.figures.stack_colours import look_of
 from farpath.report.figures.style import print_style
-from farpath.report.figures.sweep import draw_sweep
+from farpath.report.figures.sweep_cells import draw_sweep
 from farpath.report.table import as_csv
 from farpath.report.tables.sweep import shares_table, sweep_table
 from farpath.report.tables.sweep_results import SweepResults, check_column

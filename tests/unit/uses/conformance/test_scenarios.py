@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.uses.conformance.measures import MEASURES
+from farpath.uses.conformance.scenario_measures import MEASURES
 from farpath.uses.conformance.scenarios import FILE, Statement, book, scenarios_of
 
 

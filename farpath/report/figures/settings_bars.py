@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from farpath.metrics.column import RUN
+from farpath.metrics.catalogue import RUN
 from farpath.metrics.record_set import Group, RecordSet
 from farpath.metrics.run_settings import group_settings
 from farpath.record.record import load_record
-from farpath.report.figures.run import draw
+from farpath.report.figures.run_over_time import draw
 from farpath.report.figures.save import FORMATS, save
 from farpath.report.figures.stack_colours import hatch_of, looks_of
 from farpath.report.figures.style import FULL_IN, RULE, print_style

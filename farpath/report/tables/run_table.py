@@ -10,7 +10,7 @@ from farpath.base.column import NOTHING, Column, Shown, given
 from farpath.mechanisms.era.mechanism import era_text
 from farpath.mechanisms.mechanism import Recorded
 from farpath.mechanisms.registry import mechanism_columns
-from farpath.metrics.column import RUN
+from farpath.metrics.catalogue import RUN
 from farpath.metrics.record_set import Group, Member, RecordSet
 from farpath.metrics.run_settings import SETTINGS, further_settings, group_settings
 from farpath.report.table import Cell, Table, with_interval

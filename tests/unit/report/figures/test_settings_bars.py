@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.metrics.record_set import load_record_set
-from farpath.report.figures.runs import flow_means_mbps, labels
+from farpath.report.figures.settings_bars import flow_means_mbps, labels
 from tests.support.campaigns import write_named
 from tests.support.record_sets import member, record_set
 

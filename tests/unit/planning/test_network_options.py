@@ -7,7 +7,7 @@ import json
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.network import flow_routes, resolve_network
+from farpath.planning.network_options import flow_routes, resolve_network
 from farpath.planning.path_files import path_by_name
 from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan

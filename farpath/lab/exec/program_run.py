@@ -24,7 +24,7 @@ from farpath.base.files import (
 from farpath.lab import machine_files, uml
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.console import FEWER_FLOWS
-from farpath.lab.exec.progress import ProgramProgress
+from farpath.lab.exec.client_progress import ProgramProgress
 from farpath.lab.forwarder import Forwarder
 from farpath.lab.process import RawRun
 from farpath.lab.provenance import images_identity, provenance

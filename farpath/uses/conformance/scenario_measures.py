@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from farpath.uses.conformance import (
     bbr_phases,
+    connection_start,
     cubic_epochs,
     losses,
     queues_and_shares,
-    slow_start,
     spurious_losses,
 )
 
@@ -23,10 +23,10 @@ Measure = Callable[["Record"], "Measured"]
 MEASURES: Mapping[str, Measure] = {
     measure.__name__: measure
     for measure in (
-        slow_start.initial_window,
-        slow_start.growth_per_round,
-        slow_start.growth_after_exit,
-        slow_start.lost_in_slow_start,
+        connection_start.initial_window,
+        connection_start.growth_per_round,
+        connection_start.growth_after_exit,
+        connection_start.lost_in_slow_start,
         losses.kept_fraction,
         losses.window_after_recovery,
         losses.growth_per_rtt,

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from farpath.cli.app import command_line
-from farpath.cli.commands import GROUPS, LazyCommand, all_commands
+from farpath.cli.command_groups import GROUPS, LazyCommand, all_commands
 from tests.support.processes import completed
 
 IMPORTED = """

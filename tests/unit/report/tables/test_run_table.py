@@ -10,7 +10,7 @@ import pytest
 
 from farpath.metrics.record_set import load_record_set
 from farpath.report.table import as_csv
-from farpath.report.tables.runs import run_tables
+from farpath.report.tables.run_table import run_tables
 from tests.support.campaigns import write_named, write_seven_regions
 from tests.support.record_sets import member, record_set
 

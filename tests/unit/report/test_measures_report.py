@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from experiments.recovery import analysis as recovery
 from farpath.base.project import EXPERIMENTS
 from farpath.metrics.measures import read_measures
-from farpath.report.measures import report_of, write_report
+from farpath.report.measures_report import report_of, write_report
 from farpath.runs.experiment import QUICK
 from farpath.runs.status import RunStatus
 from tests.support.study_runs import write_recorded_runs

@@ -12,7 +12,7 @@ import pytest
 from farpath.base.errors import BadInputError
 from farpath.base.options import options_of
 from farpath.planning.option_names import as_option, typed_message
-from farpath.planning.programs import (
+from farpath.planning.program_plan import (
     DEFAULT_MEMORY_BYTES,
     OPTIONS,
     parse_command,

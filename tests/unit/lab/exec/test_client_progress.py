@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from farpath.lab.exec import progress as program_progress
-from farpath.lab.exec.progress import ProgramProgress
+from farpath.lab.exec import client_progress as program_progress
+from farpath.lab.exec.client_progress import ProgramProgress
 
 CURL = {"host": "sender", "process": 9, "command": "curl", "looks": 1200, "took_s": 2.0}
 

@@ -8,7 +8,7 @@ import pytest
 
 from farpath.base import project
 from farpath.base.errors import BadInputError
-from farpath.report.records import check_report
+from farpath.report.records_report import check_report
 
 
 def test_a_report_takes_the_place_of_no_folder_of_somebodys_own(tmp_path: FilePath) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 
 from experiments.response_function import analysis as response
 from farpath.metrics.measures import Measure
-from farpath.report.tables.measures import measure_tables
+from farpath.report.tables.measures_table import measure_tables
 from tests.support.study_measures import measure
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import IPython.display
 import pytest
 
-from farpath.notebook.progress import NotebookProgress, in_notebook
+from farpath.notebook.renewed_line import NotebookProgress, in_notebook
 
 
 class Shown:

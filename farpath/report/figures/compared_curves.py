@@ -6,7 +6,7 @@ from dataclasses import replace
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from farpath.report.figures.run import HEADING_CHARS
+from farpath.report.figures.run_over_time import HEADING_CHARS
 from farpath.report.figures.stack_colours import Look, hue_looks, look_of, looks_of, neutral_looks
 from farpath.report.figures.style import FULL_IN, print_style
 from farpath.report.tables.comparison import Comparison

@@ -12,7 +12,7 @@ from farpath.metrics.record_set import RecordSet
 from farpath.metrics.results import RunSummary
 from farpath.metrics.run_settings import further_settings
 from farpath.metrics.studies import Study, studies
-from farpath.report.figures.runs import CAPTION, OVERVIEW, write_figures, write_overview
+from farpath.report.figures.settings_bars import CAPTION, OVERVIEW, write_figures, write_overview
 from farpath.report.figures.stack_colours import look_of
 from farpath.report.html.render import render
 from farpath.report.html.run_page import NavLink, NavLinks
@@ -24,10 +24,10 @@ from farpath.report.site.pages import (
     TO_INDEX,
     file_names,
 )
-from farpath.report.site.provenance import provenance_groups, provenance_of
+from farpath.report.site.provenance_table import provenance_groups, provenance_of
 from farpath.report.site.thumbnail import HEIGHT, WIDTH, Area
 from farpath.report.table import SUFFIXES, Table, file_name
-from farpath.report.tables.runs import NOTE, run_tables
+from farpath.report.tables.run_table import NOTE, run_tables
 from farpath.spec.plan import Plan
 
 #: A heading names at most this many stacks.

@@ -14,10 +14,10 @@ from farpath.report.figures.experiments import figures
 from farpath.report.report import Files, Report, figure_files, table_files
 from farpath.report.table import Table
 from farpath.report.table import as_text as table_as_text
-from farpath.report.tables.measures import measure_tables
+from farpath.report.tables.measures_table import measure_tables
 from farpath.runs.analyses import measures_of
 from farpath.runs.claims import ClaimVerdict, as_text, judge_all
-from farpath.runs.claims.rules import measure_rules
+from farpath.runs.claims.claim_rules import measure_rules
 from farpath.runs.experiment import RecordedRun, load_experiment
 from farpath.runs.status import RunStatus, recorded_runs
 

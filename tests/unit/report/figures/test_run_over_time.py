@@ -11,8 +11,8 @@ from matplotlib.colors import to_hex
 
 from farpath.planning.request import RunRequest
 from farpath.record.record import Samples, typed_frame
-from farpath.report.figures import run as figures
-from farpath.report.figures.run import draw
+from farpath.report.figures import run_over_time as figures
+from farpath.report.figures.run_over_time import draw
 from farpath.report.figures.save import save
 from farpath.report.figures.stack_colours import look_of, mixed, shades
 from farpath.spec.plan import Plan

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farpath.mechanisms.era.mechanism import era_text
-from farpath.mechanisms.trace.table import windows_mb
+from farpath.mechanisms.trace.trace_table import windows_mb
 from farpath.metrics.run import per_second, seconds_above_rate, smoothed_flows
 from farpath.metrics.run_settings import schedule_text
 from farpath.report.figures.decimate import min_max_points

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from farpath.planning.request import RunRequest
-from farpath.report.figures import topology as pictures
+from farpath.report.figures import wiring as pictures
 from tests.support.networks import NETWORKS, ROUTED, short_plan
 from topologies import lay_out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.planning.network import flow_routes
+from farpath.planning.network_options import flow_routes
 from farpath.report.figures.style import QUIET, RULE, print_style
 from farpath.spec.deliveries import DeliveryBottleneck
 from farpath.spec.layout import Layout, Link, Node, Port

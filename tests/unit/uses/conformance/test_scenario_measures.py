@@ -11,7 +11,7 @@ import pytest
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.theory import cubic
 from farpath.record.record import Record, Samples
-from farpath.uses.conformance.measures import MEASURES
+from farpath.uses.conformance.scenario_measures import MEASURES
 from tests.support.conformance_records import record_of
 
 TICK_S = 0.01

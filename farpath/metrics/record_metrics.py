@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.mechanisms.disk.mechanism import disk_counts
 from farpath.metrics.flow_summary import flows_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
-from farpath.metrics.ping import ping_figures
+from farpath.metrics.rtt import ping_figures
 from farpath.metrics.short_flow import short_flows_of
 
 if TYPE_CHECKING:
