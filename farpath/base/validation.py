@@ -7,10 +7,11 @@ function that validates.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from farpath.base.errors import BadInputError
 
@@ -18,6 +19,20 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 Model = TypeVar("Model")
+#: Numbers of documents that are above zero, or not below it.
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=0)]
+#: A SHA-256.
+Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+#: Fields that a module adds to a document: by name their type and default.
+Declared = Mapping[str, tuple[Any, Any]]
+
+
+class Part(BaseModel):
+    """A part of a document whose types are strict; further fields are allowed."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
 
 
 def validated(model: type[Model], data: object, name: str = "", every_field: bool = False) -> Model:

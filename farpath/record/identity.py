@@ -59,7 +59,10 @@ SHOWING_CODE = frozenset(
 )
 #: Files of a mechanism's folder that make its part of the plan, which is hashed itself, that
 #: describe it, and that check what the lab said.
-HOST_PARTS = ("farpath/mechanisms/*/mechanism.py", "farpath/mechanisms/*/text.py")
+HOST_PARTS = (
+    *("farpath/mechanisms/*/mechanism.py", "farpath/mechanisms/*/text.py"),
+    *("farpath/mechanisms/*/recorded.py", "farpath/programs/*/recorded.py"),
+)
 
 
 def code_identity(project: FilePath = PROJECT) -> str:

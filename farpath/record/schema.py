@@ -1,6 +1,8 @@
 """Record schema: validates a record.json before its values are used.
 
-Fields that a reader uses are declared here with their types, and further fields are allowed.
+Fields that a reader uses are declared with their types, here and in ``recorded.py`` of mechanisms
+and programs: ``PARTS`` of a record, and entries of its ``READBACK`` and of that ``AFTER`` the
+traffic. Further fields are allowed.
 In the plan they are not: it is compared field by field with the plan's own classes.
 """
 
@@ -8,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, create_model
 
+import farpath.mechanisms
+import farpath.programs
 from farpath.base.errors import BadInputError
-from farpath.base.validation import validated
+from farpath.base.folders import modules_of
+from farpath.base.validation import Count, Hash, NotNegative, Part, Positive, validated
 from farpath.mechanisms.era.mechanism import era_names
 from farpath.planning.rules import check_plan
 from farpath.programs.registry import program_of
@@ -26,9 +31,6 @@ from farpath.spec.wire import from_wire, with_python_names
 FIRST_FORMAT = 1
 #: Fields of a plan that go to programs and may hold any text.
 _PROGRAM_FIELDS = frozenset({"command", "environment", "directory"})
-_Positive = Annotated[float, Field(gt=0)]
-_Count = Annotated[int, Field(ge=0)]
-_Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 #: Exceptions of computing with inconsistent values.
@@ -37,32 +39,28 @@ _MEANINGLESS = (
 )  # fmt: skip
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(strict=True, extra="allow")
-
-
-class _Kernel(_Part):
+class _Kernel(Part):
     release: str = ""
     config_hash: str | None = None
     compiler: str = ""
 
 
-class _Kernels(_Part):
+class _Kernels(Part):
     sender: _Kernel
     receiver: _Kernel
 
 
-class _Packages(_Part):
+class _Packages(Part):
     packages_hash: str | None = None
 
 
-class _Provenance(_Part):
+class _Provenance(Part):
     kernel: _Kernel = _Kernel()
     kernels: _Kernels | None = None
     lab: _Packages = _Packages()
     sender: _Packages = _Packages()
-    stacks: dict[str, dict[str, Any]] = {}
-    images: dict[str, Any] = {}
+    stacks: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    images: dict[str, Any] = Field(default_factory=dict)
     images_sha256: str = ""
     code_sha256: str = ""
     results_version: int = FIRST_RESULTS_VERSION
@@ -71,121 +69,72 @@ class _Provenance(_Part):
     instruction_ns: int | None = None
 
 
-class _DropperCount(_Part):
-    dropper: str
-    seen: int
-    lost: int
-    flows: dict[str, _Count] = {}
+class _Before(Part):
+    parameters: dict[str, dict[str, str]] = Field(default_factory=dict)
 
 
-class _PortDrops(_Part):
-    there: dict[str, _Count]
-    back: dict[str, _Count]
-    others: _Count
+class _Cpu(Part):
+    senders_s: NotNegative
+    mhz: Positive
 
 
-class _FlowDrops(_Part):
-    queues: dict[str, _PortDrops] | None = None
-    losses: dict[str, _PortDrops] | None = None
+class _Table(Part):
+    fingerprint: Hash
 
 
-class _Arrivals(_Part):
-    deviations: _Count
-    jitter_us: Annotated[float, Field(ge=0)] | None
-    most_us: Annotated[float, Field(ge=0)]
-    histogram: list[tuple[int, _Count]]
+def _further(of: str) -> dict[str, Any]:
+    """Return what ``recorded.py`` of mechanisms and programs declares of a part of a record."""
+    packages = (farpath.mechanisms.__name__, farpath.programs.__name__)
+    modules = [module for package in packages for module in modules_of(package, "recorded")]
+    return {name: kind for module in modules for name, kind in getattr(module, of, {}).items()}
 
 
-class _DatagramCount(_Part):
-    sent: _Count
-    expected: _Count
-    lost: _Count
-    arrivals: _Arrivals | None = None
+_After = create_model("_After", __base__=Part, **_further("AFTER"))
 
 
-class _Disk(_Part):
-    moved_bytes: _Count
-    waited_s: Annotated[float, Field(ge=0)]
-    idle_s: Annotated[float, Field(ge=0)]
-
-
-class _Before(_Part):
-    parameters: dict[str, dict[str, str]] = {}
-
-
-class _After(_Part):
-    droppers: list[_DropperCount] = []
-    disks: dict[str, _Disk] = {}
-    flow_drops: _FlowDrops | None = None
-
-
-class _LinkChange(_Part):
-    port: str
-    at_s: Annotated[float, Field(ge=0)]
-    done_s: Annotated[float, Field(ge=0)]
-    rate_bps: _Count | None = None
-    delay_ms: Annotated[float, Field(ge=0)] | None = None
-
-
-class _Cpu(_Part):
-    senders_s: Annotated[float, Field(ge=0)]
-    mhz: _Positive
-
-
-class _Readback(_Part):
+class _RunReadback(Part):
     before: _Before = _Before()
     after: _After = _After()
-    datagrams: dict[str, _DatagramCount] = {}
     cpu: _Cpu | None = None
-    link_changes: list[_LinkChange] = []
 
 
-class _Table(_Part):
-    fingerprint: _Hash
+_Readback = create_model("_Readback", __base__=_RunReadback, **_further("READBACK"))
 
 
-class _ShortFlows(_Table):
-    congestion: list[str] = []
-
-
-class _Capture(_Part):
-    packets: _Count
-    missed: _Count
-
-
-class _Description(_Part):
-    """A complete record.json."""
+class _RunDescription(Part):
+    """A record.json without the parts of mechanisms."""
 
     plan: Plan
     provenance: _Provenance
     readback: _Readback
     warnings: list[str]
-    fingerprint: _Hash
-    trace: _Table | None = None
-    short_flows: _ShortFlows | None = None
+    fingerprint: Hash
     queues: _Table | None = None
-    captures: dict[str, _Capture] = {}
     request: dict[str, str] | None = None
 
 
-class _ServerEnding(_Part):
+#: A complete record.json.
+_Description = create_model("_Description", __base__=_RunDescription, **_further("PARTS"))
+
+
+class _ServerEnding(Part):
     label: str
     status: int
-    t_s: Annotated[float, Field(ge=0)] | None
+    t_s: NotNegative | None
 
 
-class _ProgramDescription(_Part):
+class _ProgramDescription(Part):
     """A complete exec.json."""
 
     plan: Plan
     programs: Programs
     status: int
-    took_s: Annotated[float, Field(ge=0)]
-    servers: list[_ServerEnding] = []
-    killed_for_memory: _Count = 0
+    took_s: NotNegative
+    servers: list[_ServerEnding] = Field(default_factory=list)
+    killed_for_memory: Count = 0
     provenance: _Provenance
     warnings: list[str]
-    fingerprint: _Hash
+    fingerprint: Hash
 
 
 @contextmanager
