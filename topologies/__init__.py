@@ -2,32 +2,45 @@
 
 A file is called like its topology (``parking_lot.py`` for parking-lot) and holds it as
 ``TOPOLOGY``, a ``farpath.spec.topology.Topology``. Nothing else has to be changed for a new one.
+Further directories can hold some too: add them to ``topologies.__path__``.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
+from functools import cache
 
 from farpath.base.errors import BadInputError
 from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
 from farpath.spec.topology import Topology
 
-#: The module of each topology; what a plan names is looked up here, never imported as it is.
-MODULES = {
-    module.name.replace("_", "-"): f"{__name__}.{module.name}"
-    for module in pkgutil.iter_modules(__path__)
-}
+
+def topology_modules() -> Mapping[str, str]:
+    """Return the module of each topology by name.
+
+    What a plan names is looked up here, never imported as it is.
+    """
+    return _modules(tuple(__path__))
+
+
+@cache
+def _modules(places: tuple[str, ...]) -> Mapping[str, str]:
+    return {
+        module.name.replace("_", "-"): f"{__name__}.{module.name}"
+        for module in pkgutil.iter_modules(places)
+    }
 
 
 def find_topology(name: str) -> Topology:
-    """Return the topology of this name in ``MODULES``.
+    """Return the topology of this name in ``topology_modules``.
 
     Raises BadInputError if its file cannot be imported or holds no topology.
     """
     try:
-        topology: Topology = importlib.import_module(MODULES[name]).TOPOLOGY
+        topology: Topology = importlib.import_module(topology_modules()[name]).TOPOLOGY
     except (ImportError, SyntaxError, NameError, AttributeError, TypeError) as error:
         raise BadInputError(
             option="topology", given=name, problem=f"its file cannot be used: {error}"
@@ -41,3 +54,7 @@ def lay_out(plan: Plan) -> Layout:
     The plan's seed decides which packets are lost.
     """
     return find_topology(plan.topology).lay_out(plan).seeded(plan.seed)
+
+
+# Looked for with the import: in a guest later reads may move packets
+topology_modules()

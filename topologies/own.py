@@ -18,7 +18,6 @@ from itertools import count, pairwise, zip_longest
 from farpath.base.errors import BadInputError
 from farpath.spec.hosts import Pair, Sender
 from farpath.spec.layout import Layout, Link, Node, Port
-from farpath.spec.own_network import Cable, OwnNetwork, Shaping, Step
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import (
     Bottleneck,
@@ -29,6 +28,7 @@ from farpath.spec.qdiscs import (
     processor_qdisc,
 )
 from farpath.spec.topology import Topology
+from farpath.spec.user_network import Cable, Shaping, Step, UserNetwork
 
 #: The first letter of the switches within cables; the user's nodes come first in choosing names.
 _MIDDLE = "q"
@@ -40,10 +40,10 @@ def lay_out(plan: Plan) -> Layout:
     Its bottlenecks are those of the flows' ways, the first flow's before the others'. The other
     queues with a rate on these ways are its further queues.
     """
-    network = plan.network
+    network = plan.user_network
     if network is None:
         raise BadInputError(
-            problem="plan.network is missing",
+            problem="plan.user_network is missing",
             remedy=f"a plan of topology {plan.topology} has one",
         )
     chains = _chains(plan, network)
@@ -71,7 +71,7 @@ def lay_out(plan: Plan) -> Layout:
     )
 
 
-def _chains(plan: Plan, network: OwnNetwork) -> dict[Cable, list[Link]]:
+def _chains(plan: Plan, network: UserNetwork) -> dict[Cable, list[Link]]:
     """Return the links of each cable."""
     middles = _middle_names(network)
     chains = {}
@@ -97,7 +97,7 @@ def _direction(plan: Plan, shaping: Shaping, start: str, end: str) -> list[Qdisc
     return [qdisc for qdisc in qdiscs if qdisc]
 
 
-def _middle_names(network: OwnNetwork) -> Iterator[str]:
+def _middle_names(network: UserNetwork) -> Iterator[str]:
     """Yield names for switches within cables, none of which is a node's."""
     names = (f"{_MIDDLE}{number}" for number in count(1))
     return (name for name in names if name not in (*network.hosts, *network.switches))
@@ -140,7 +140,7 @@ def _middle_nodes(chain: Sequence[Link], positions: dict[str, tuple[float, float
 
 
 def _positions(
-    plan: Plan, network: OwnNetwork, lengths: Mapping[Cable, int]
+    plan: Plan, network: UserNetwork, lengths: Mapping[Cable, int]
 ) -> dict[str, tuple[float, float]]:
     """Return columns and rows of nodes in a picture: a tree that grows to the right.
 

@@ -27,12 +27,12 @@ from farpath.lab.artifacts.images import find_images
 from farpath.lab.user_parts import BuiltParts
 from farpath.planning.request import RunRequest
 from farpath.record.idle_path import check_base_rtt
-from farpath.spec.own_network import Cable, OwnNetwork, Shaping, Step
 from farpath.spec.path import RATE_BPS_RANGE
 from farpath.spec.plan import Plan
+from farpath.spec.user_network import Cable, Shaping, Step, UserNetwork
 from farpath.tools import ping
 
-#: Switches of a drawn network; with their hosts these are at most ``own_network.MOST_NODES``.
+#: Switches of a drawn network; with their hosts these are at most ``user_network.MOST_NODES``.
 MOST_SWITCHES = 49
 #: Most links of a drawn way.
 MOST_LINKS = 40
@@ -56,11 +56,11 @@ class _PingedError(Exception):
 class _Parts(BuiltParts):
     """The parts of a user whose topology is drawn."""
 
-    def __init__(self, drawn: OwnNetwork) -> None:
+    def __init__(self, drawn: UserNetwork) -> None:
         super().__init__("virtual")
         self.drawn = drawn
 
-    def network(self, text: str) -> OwnNetwork | None:
+    def network(self, text: str) -> UserNetwork | None:
         """The drawn network, whatever file is named."""
         return self.drawn
 
@@ -115,7 +115,7 @@ def draw(seed: int, kind: str, switches: int = MOST_SWITCHES, ways: int = WAYS) 
     return request.plan(user_parts=_Parts(network))
 
 
-def _network(drawn: random.Random, kind: str, switches: int) -> OwnNetwork:
+def _network(drawn: random.Random, kind: str, switches: int) -> UserNetwork:
     """Return a row of switches, with a host at each."""
     same_ms = _delay_ms(drawn)
 
@@ -142,7 +142,7 @@ def _network(drawn: random.Random, kind: str, switches: int) -> OwnNetwork:
         cable(host, 0, name, 1, is_rated=True) for host, name in zip(hosts, names, strict=True)
     ]
     cables += [cable(one, 3, other, 2, is_rated=False) for one, other in pairwise(names)]
-    return OwnNetwork(hosts, names, tuple(cables))
+    return UserNetwork(hosts, names, tuple(cables))
 
 
 def _rate_bps(drawn: random.Random) -> int:
@@ -196,8 +196,8 @@ def judged(plan: Plan, outputs: Mapping[str, str], drawn: random.Random) -> Tall
         except CheckFailedError as error:
             tally.refused.append(error.message)
             continue
-        assert plan.network
-        round_trip = plan.network.round_trip(*plan.idle_pings[name])
+        assert plan.user_network
+        round_trip = plan.user_network.round_trip(*plan.idle_pings[name])
         is_hidden = any(step.shaping.jitter_ms for step in round_trip)
         if is_hidden or len(ping.parse(output).replies) < 2:
             continue
@@ -214,16 +214,18 @@ def judged(plan: Plan, outputs: Mapping[str, str], drawn: random.Random) -> Tall
 
 def _with_error(plan: Plan, wrong: Step, error_ms: float) -> Plan:
     """Return a plan in which one direction of a cable has another delay."""
-    assert plan.network
+    assert plan.user_network
     delay_ms = round(wrong.shaping.delay_ms + error_ms, _DECIMALS)
     shaping = dataclasses.replace(wrong.shaping, delay_ms=delay_ms)
     there = shaping if wrong.is_there else wrong.cable.there
     back = wrong.cable.back if wrong.is_there else shaping
     cables = tuple(
         dataclasses.replace(cable, there=there, back=back) if cable is wrong.cable else cable
-        for cable in plan.network.cables
+        for cable in plan.user_network.cables
     )
-    return dataclasses.replace(plan, network=dataclasses.replace(plan.network, cables=cables))
+    return dataclasses.replace(
+        plan, user_network=dataclasses.replace(plan.user_network, cables=cables)
+    )
 
 
 def measure_idle_rtts(ways: int) -> Tally:

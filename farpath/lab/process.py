@@ -20,6 +20,7 @@ from typing import IO, Any
 
 import farpath.mechanisms
 import farpath.programs
+import topologies
 from farpath import __version__
 from farpath.base.errors import (
     BadInputError,
@@ -100,6 +101,9 @@ def copy_code(code: FilePath) -> None:
     for room in GUEST_PACKAGES:
         ignored = shutil.ignore_patterns("__pycache__", "paths")
         shutil.copytree(PROJECT / room, code / room, ignore=ignored)
+    for place in topologies.__path__[1:]:
+        for topology in FilePath(place).glob("*.py"):
+            shutil.copy(topology, code / "topologies")
     (code / "farpath" / "__init__.py").write_text(GUEST_INIT)
     for file in GUEST_FILES:
         (code / file).parent.mkdir(exist_ok=True)

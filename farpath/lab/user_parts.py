@@ -7,9 +7,9 @@ from farpath.lab.artifacts.user_topologies import user_network
 from farpath.lab.platforms import LAB_PLATFORMS
 from farpath.planning.request import check_lab
 from farpath.spec.host_image import HostImage
-from farpath.spec.own_network import OwnNetwork
 from farpath.spec.plan import Plan
 from farpath.spec.stack import Stack
+from farpath.spec.user_network import UserNetwork
 
 
 class BuiltParts:
@@ -31,6 +31,6 @@ class BuiltParts:
         """Unpack the images that a text names, and return them by the plan's end hosts."""
         return host_images(text, plan)
 
-    def network(self, text: str) -> OwnNetwork | None:
+    def network(self, text: str) -> UserNetwork | None:
         """Read the network that a text names by the user's file; None if it names another."""
         return user_network(text)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from farpath.base import units
 from farpath.base.errors import BadInputError
 from farpath.base.units import Quantity, split_quantity, whole_number_of
-from farpath.spec.own_network import DELAY_MS_RANGE
 from farpath.spec.path import (
     BUFFER_BYTES_RANGE,
     ETHERNET_HEADER_BYTES,
@@ -33,6 +32,7 @@ from farpath.spec.transfer import (
     TRANSFER_BYTES_RANGE,
     has_blocks,
 )
+from farpath.spec.user_network import DELAY_MS_RANGE
 
 #: Curves are smoothed over 5 s, so that a region is no shorter. iperf3 runs for at most 86400 s,
 #: and the longest flow spans eight regions.

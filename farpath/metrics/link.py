@@ -149,7 +149,7 @@ def busiest(record: Record) -> LinkQueue:
 
 def _is_chosen(record: Record) -> bool:
     return record.plan.bottlenecks > 1 or (
-        record.plan.network is not None and record.queues is not None
+        record.plan.user_network is not None and record.queues is not None
     )
 
 

@@ -49,7 +49,7 @@ def _is_random(path: Path) -> bool:
 
 
 def _has_random_cable(plan: Plan) -> bool:
-    cables = plan.network.cables if plan.network else ()
+    cables = plan.user_network.cables if plan.user_network else ()
     return any(
         shaping.loss or shaping.jitter_ms
         for cable in cables

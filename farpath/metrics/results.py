@@ -328,7 +328,7 @@ def _network(plan: Plan) -> list[Any]:
         "reverse": as_wire(plan.schedule.reverse),
         "bottlenecks": plan.bottlenecks if plan.bottlenecks != 1 else None,
         "ip_version": plan.ip_version if plan.ip_version != 4 else None,
-        "own": as_wire(plan.network),
+        "own": as_wire(plan.user_network),
     }
     return (
         [{name: value for name, value in options.items() if value}] if any(options.values()) else []

@@ -17,8 +17,8 @@ from farpath.spec.window import largest_window_of
 from topologies import lay_out
 
 if TYPE_CHECKING:
-    from farpath.spec.own_network import OwnNetwork
     from farpath.spec.plan import Plan
+    from farpath.spec.user_network import UserNetwork
 
 #: Least memory of a guest, without the packets of its flows.
 GUEST_BASE_BYTES = 512 << 20
@@ -129,7 +129,7 @@ def _short_flows_bytes(plan: Plan) -> int:
     return offered_bytes + MOST_WINDOWS * min(short.most_bytes, plan.path.window_bytes)
 
 
-def _ways_bytes(plan: Plan, network: OwnNetwork) -> int:
+def _ways_bytes(plan: Plan, network: UserNetwork) -> int:
     """Return the bytes that the ways of all pairs of hosts hold, as if they shared no link."""
     total_bytes = 0.0
     for pair in plan.pairs:
@@ -144,8 +144,10 @@ def _ways_bytes(plan: Plan, network: OwnNetwork) -> int:
 def _path_bound_bytes(plan: Plan) -> int:
     """Return the most bytes that TCP has in flight on a path, however many flows there are."""
     path = plan.path
-    if plan.network:
-        return max(MOST_WINDOWS * path.window_bytes, MOST_PATHS * _ways_bytes(plan, plan.network))
+    if plan.user_network:
+        return max(
+            MOST_WINDOWS * path.window_bytes, MOST_PATHS * _ways_bytes(plan, plan.user_network)
+        )
     highest_bps = max(path.rates_bps)
     capacity_bytes = round(highest_bps * plan.longest_rtt_ms / 8e3) + path.buffer_bytes
     queues = plan.pinged_bottlenecks

@@ -23,11 +23,11 @@ from farpath.spec.hosts import (
     assign_hosts,
     with_reverse,
 )
-from farpath.spec.own_network import OwnNetwork
 from farpath.spec.path import WINDOW_BYTES_RANGE, Path
 from farpath.spec.plan import DUMBBELL, OWN, Plan
 from farpath.spec.schedule import SEVEN_REGIONS, Schedule
-from topologies import MODULES, find_topology
+from farpath.spec.user_network import UserNetwork
+from topologies import find_topology, topology_modules
 
 _TOPOLOGY = re.compile(r"([a-z-]+?)(?::([0-9]{1,3}))?")
 
@@ -45,7 +45,7 @@ class NetworkOptions:
     senders: tuple[Sender, ...] = ()
     reverse: tuple[str, ...] = ()
     ip_version: int = 4
-    own: OwnNetwork | None = None
+    own: UserNetwork | None = None
     flows: tuple[UserFlow, ...] = ()
 
     @property
@@ -110,7 +110,7 @@ def parse_topology(text: str) -> tuple[str, int]:
     (('dumbbell', 1), ('parking-lot', 2))
     """
     match = _TOPOLOGY.fullmatch(text)
-    if match and match[1] in MODULES and not find_topology(match[1]).is_of_file:
+    if match and match[1] in topology_modules() and not find_topology(match[1]).is_of_file:
         topology = find_topology(match[1])
         if match[2] is None:
             return match[1], topology.default_bottlenecks
@@ -128,7 +128,7 @@ def topology_texts() -> str:
     'dumbbell, parking-lot, parking-lot:2 to parking-lot:8, routed, ./mine.py'
     """
     texts, of_files = [], []
-    for name in MODULES:
+    for name in topology_modules():
         topology = find_topology(name)
         if topology.is_of_file:
             of_files.append("./mine.py")
@@ -157,7 +157,7 @@ def flow_routes(plan: Plan) -> list[str]:
 
 
 def user_network_options(
-    own: OwnNetwork, flows: tuple[UserFlow, ...], ip: str | None
+    own: UserNetwork, flows: tuple[UserFlow, ...], ip: str | None
 ) -> NetworkOptions:
     """Return the options of a run over the user's network."""
     pairs = [flow.pair for flow in flows]

@@ -93,7 +93,7 @@ def make_plan(
         senders=network.senders,
         ip_version=network.ip_version,
         bottlenecks=network.bottlenecks,
-        network=network.own,
+        user_network=network.own,
     )
     plan = apply_options(plan, options)
     check_plan(plan)

@@ -57,12 +57,12 @@ from farpath.spec.path import (
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import MOST_FLOWS, SCHEDULES, SEVEN_REGIONS, TOGETHER
 from farpath.spec.settings import CLOCKS, SAMPLE_S_RANGE, VIRTUAL
-from topologies import MODULES
+from topologies import topology_modules
 
 if TYPE_CHECKING:
     from farpath.spec.host_image import HostImage
-    from farpath.spec.own_network import OwnNetwork
     from farpath.spec.stack import Stack
+    from farpath.spec.user_network import UserNetwork
 
 DEFAULT_STACK = "htcp"
 DEFAULT_REGION = "120s"
@@ -92,7 +92,7 @@ class UserParts(Protocol):
     def images(self, text: str, plan: Plan) -> Mapping[str, HostImage]:
         """Build the images that a text names; return them by the end hosts of the plan."""
 
-    def network(self, text: str) -> OwnNetwork | None:
+    def network(self, text: str) -> UserNetwork | None:
         """Read the user's network that a text names; None if it names one of the topologies."""
 
 
@@ -211,7 +211,7 @@ class PlainRequest:
             allowed=topology_texts,
             see="how-to/own-topologies.md",
             group=PATH,
-            words=lambda: MODULES,
+            words=topology_modules,
         )
     )
     flows: str | None = option(

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import mechanisms
-from farpath.planning.user_rules import check_own_network
+from farpath.planning.user_rules import check_user_network
 from farpath.programs.registry import program_of
 from farpath.spec.hosts import SENDER, Sender, numbered
 from farpath.spec.path import LEAST_IPV6_MTU_BYTES, MTU_BYTES_RANGE, RTT_MS_RANGE, Path
 from farpath.spec.plan import DUMBBELL, Plan
 from farpath.spec.settings import CLOCKS
-from topologies import MODULES, find_topology
+from topologies import find_topology, topology_modules
 
 
 def check_plan(plan: Plan) -> None:
@@ -64,9 +64,9 @@ def _check_stacks(plan: Plan) -> None:
 
 
 def _check_topology(plan: Plan) -> None:
-    if plan.topology not in MODULES:
+    if plan.topology not in (known := topology_modules()):
         raise BadInputError(
-            option="topology", given=plan.topology, remedy=f"it must be one of {', '.join(MODULES)}"
+            option="topology", given=plan.topology, remedy=f"it must be one of {', '.join(known)}"
         )
     topology = find_topology(plan.topology)
     if plan.bottlenecks not in topology.bottlenecks:
@@ -78,7 +78,7 @@ def _check_topology(plan: Plan) -> None:
             remedy=f"it must have {allowed[0]}"
             + (f" to {allowed[-1]}" if len(allowed) > 1 else ""),
         )
-    check_own_network(plan)
+    check_user_network(plan)
     if topology.crosses_hops and not plan.path.hops:
         raise BadInputError(
             option="topology",

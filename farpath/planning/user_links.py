@@ -11,7 +11,7 @@ from typing import Any
 from farpath.base.errors import BadInputError
 from farpath.mechanisms import quantities
 from farpath.mechanisms.queue.mechanism import parse_queue
-from farpath.spec.own_network import BUFFER_PACKETS_RANGE, Cable, OwnNetwork, Shaping
+from farpath.spec.user_network import BUFFER_PACKETS_RANGE, Cable, Shaping, UserNetwork
 
 EXAMPLE = "s1-s2:rate=10Mbit,delay=5ms"
 #: All links, in both directions.
@@ -32,7 +32,7 @@ class LinkRequest:
     values: Mapping[str, Any]
 
 
-def with_links(network: OwnNetwork, text: str | None) -> OwnNetwork:
+def with_links(network: UserNetwork, text: str | None) -> UserNetwork:
     """Return a network with the options of LINK; without a text the same.
 
     A link's name overrides its file. ``*`` gives all links the options that they lack.

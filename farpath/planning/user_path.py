@@ -14,14 +14,14 @@ from farpath.mechanisms import quantities
 from farpath.planning import path_options
 from farpath.planning.user_topology import name_of
 from farpath.spec.hosts import Pair
-from farpath.spec.own_network import OwnNetwork, Step
 from farpath.spec.path import ETHERNET_HEADER_BYTES, WAY_RTT_MS_RANGE, WINDOW_BYTES_RANGE, Path
+from farpath.spec.user_network import Step, UserNetwork
 
 
 def user_path(
     text: str,
     title: str,
-    network: OwnNetwork,
+    network: UserNetwork,
     pairs: Sequence[Pair],
     mtu: str | None = None,
     window: str | None = None,
@@ -60,7 +60,7 @@ def user_path(
     return path_options.custom_path(network.rtt_ms(*first), {**values, **about})
 
 
-def check_way(network: OwnNetwork, sender: str, receiver: str) -> None:
+def check_way(network: UserNetwork, sender: str, receiver: str) -> None:
     """Raise BadInputError for a way on which a flow has no end of rate, or too long a delay."""
     if not network.bottlenecks([(sender, receiver)]):
         raise BadInputError(
@@ -83,7 +83,7 @@ def check_way(network: OwnNetwork, sender: str, receiver: str) -> None:
         )
 
 
-def _window_bytes(network: OwnNetwork, pairs: Sequence[Pair], frame_bytes: int) -> int:
+def _window_bytes(network: UserNetwork, pairs: Sequence[Pair], frame_bytes: int) -> int:
     """Return twice the largest bandwidth-delay product plus the buffer, within the allowed."""
     ideal_bytes = path_options.LEAST_WINDOW_BYTES
     for pair in pairs:

@@ -5,28 +5,28 @@ from __future__ import annotations
 from farpath.base.errors import BadInputError
 from farpath.planning.user_path import check_way
 from farpath.platforms import platform_of
-from farpath.spec.own_network import OwnNetwork
 from farpath.spec.plan import OWN, Plan
+from farpath.spec.user_network import UserNetwork
 
 
-def check_own_network(plan: Plan) -> None:
+def check_user_network(plan: Plan) -> None:
     """Raise BadInputError for a plan whose network and flows contradict each other.
 
     It has a network if, and only if, its topology is ``own``.
     """
-    if (plan.topology == OWN) != (plan.network is not None):
+    if (plan.topology == OWN) != (plan.user_network is not None):
         raise BadInputError(
             option="topology",
             given=plan.topology,
             problem="a topology of your own, and no other, has a network",
             remedy="name its file, as in ./mine.py",
         )
-    if plan.network is not None:
-        _check_flows(plan, plan.network)
+    if plan.user_network is not None:
+        _check_flows(plan, plan.user_network)
         _check_options(plan)
 
 
-def _check_flows(plan: Plan, network: OwnNetwork) -> None:
+def _check_flows(plan: Plan, network: UserNetwork) -> None:
     for flow in plan.schedule.flows:
         for host in (flow.sender, flow.receiver):
             if host not in network.hosts:

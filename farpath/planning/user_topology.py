@@ -17,8 +17,8 @@ from farpath.mechanisms import quantities
 from farpath.mechanisms.queue.mechanism import parse_queue
 from farpath.planning.user_links import DEFAULT_BUFFER_PACKETS
 from farpath.spec.aqm import Aqm
-from farpath.spec.own_network import BUFFER_PACKETS_RANGE, Cable, OwnNetwork, Shaping
 from farpath.spec.path import LOSS_RANGE, RATE_BPS_RANGE
+from farpath.spec.user_network import BUFFER_PACKETS_RANGE, Cable, Shaping, UserNetwork
 
 #: A file, in it a topology with its arguments, as Mininet's --topo takes them, and behind -- the
 #: arguments of the file itself.
@@ -163,7 +163,7 @@ def name_of(text: str) -> str:
     return f"own-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-') or 'topology'}"
 
 
-def network_of(description: Mapping[str, Any], warn: Warn = lambda _words: None) -> OwnNetwork:
+def network_of(description: Mapping[str, Any], warn: Warn = lambda _words: None) -> UserNetwork:
     """Map the output of ``farpath.lab.artifacts.topo_reader``.
 
     ``warn``: called with a sentence on ignored options. Raises BadInputError that names an option
@@ -182,7 +182,7 @@ def network_of(description: Mapping[str, Any], warn: Warn = lambda _words: None)
             _cable(options, description["switches"], ignored) for options in description["links"]
         )
         hosts, switches = tuple(description["hosts"]), tuple(description["switches"])
-        network = OwnNetwork(hosts, switches, cables)
+        network = UserNetwork(hosts, switches, cables)
     except BadInputError as error:
         raise BadInputError(
             option="topology", problem=error.problem or error.text, remedy=error.remedy

@@ -20,6 +20,9 @@ from fnmatch import fnmatch
 from pathlib import Path as FilePath
 from typing import Any
 
+import farpath.mechanisms
+import farpath.programs
+import topologies
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
@@ -44,6 +47,8 @@ DECIDING_CODE = (
     "farpath/lab",
     "topologies",
 )
+#: Packages whose ``__path__`` may name further directories.
+OPEN_PACKAGES = (farpath.mechanisms, farpath.programs, topologies)
 #: Files of these directories that show, store or plan runs, and decide nothing in them.
 SHOWING_CODE = frozenset(
     f"farpath/lab/{name}.py"
@@ -66,14 +71,23 @@ HOST_PARTS = (
 
 
 def code_identity(project: FilePath = PROJECT) -> str:
-    """Return the SHA-256 over the names and contents of the code that decides a run."""
-    paths = [project / name for name in DECIDING_CODE]
+    """Return the SHA-256 over the names and contents of the code that decides a run.
+
+    Code of directories beside the project's (``OPEN_PACKAGES``) counts as if it stood there.
+    """
     files = [
-        file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])
+        (file, file.relative_to(project).as_posix())
+        for path in (project / name for name in DECIDING_CODE)
+        for file in sorted(path.rglob("*.py"))
+    ]
+    files += [
+        (file, f"{package.__name__.replace('.', '/')}/{file.relative_to(place).as_posix()}")
+        for package in OPEN_PACKAGES
+        for place in package.__path__[1:]
+        for file in sorted(FilePath(place).rglob("*.py"))
     ]
     digest = hashlib.sha256()
-    for file in files:
-        name = file.relative_to(project).as_posix()
+    for file, name in files:
         if name not in SHOWING_CODE and not any(fnmatch(name, part) for part in HOST_PARTS):
             digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
     return digest.hexdigest()

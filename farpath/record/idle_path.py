@@ -270,7 +270,7 @@ def check_base_rtt(output: str, plan: Plan, name: str = PINGER) -> IdleRtt:
     happen by the loss of the plan. Raises CheckFailedError if an RTT is not the planned one.
     """
     host, receiver = plan.idle_pings[name]
-    to_receiver = f" to {receiver}" if plan.network else ""
+    to_receiver = f" to {receiver}" if plan.user_network else ""
     way = "" if host == PINGER else f" from {host}{to_receiver}"
     pings = ping.parse(output)
     rtts_ms = [reply.rtt_ms for reply in pings.replies]
@@ -308,7 +308,7 @@ def _as_asked(possible: Sequence[Expected], plan: Plan, host: str) -> tuple[Expe
 
     A user's own network is asked by its links alone.
     """
-    if plan.network:
+    if plan.user_network:
         return tuple(possible)
     delays_ns = possible[0].rtt_ns - possible[0].sending_ns
     missing_ns = round(plan.host_rtt_ms(host) * 1e6) - delays_ns

@@ -48,9 +48,9 @@ def links_of(plan: Plan) -> dict[str, str]:
     A cable of a user's topology has its own two ends as its name, also if there is a switch within.
     """
     layout = lay_out(plan)
-    if plan.network:
-        narrow = plan.network.bottlenecks(plan.pairs)
-        others = (step for step in plan.network.rated(plan.pairs) if step not in narrow)
+    if plan.user_network:
+        narrow = plan.user_network.bottlenecks(plan.pairs)
+        others = (step for step in plan.user_network.rated(plan.pairs) if step not in narrow)
         names = [f"{step.start}-{step.end}" for step in (*narrow, *others)]
         return dict(zip(layout.queues, names, strict=True))
     ends = {}

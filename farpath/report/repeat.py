@@ -33,7 +33,7 @@ def command_of(plan: Plan, typed: Mapping[str, str] | None = None) -> str | None
     line an RTT chooses no path. A user's files (a path, a topology, a stack's source, an image)
     are in no option that a plan could tell.
     """
-    if plan.images or plan.network or any(stack.build for stack in plan.stacks):
+    if plan.images or plan.user_network or any(stack.build for stack in plan.stacks):
         return None
     identity = plan_identity(plan)
     if typed is not None and _gives_plan(request := _request(typed), identity):

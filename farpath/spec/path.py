@@ -336,8 +336,3 @@ class Path:
     def bdp_bytes(self) -> float:
         """Bandwidth-delay product of the idle path in bytes, by its first rate and RTT."""
         return self.rate_bps * self.rtt_ms / 8e3
-
-    @property
-    def most_bdp_bytes(self) -> float:
-        """Bandwidth-delay product of the highest rate and the longest RTT in bytes."""
-        return max(self.rates_bps) * max(self.rtts_ms) / 8e3

@@ -15,12 +15,12 @@ from farpath.spec.dropper import Dropper
 from farpath.spec.era import MODERN, Era
 from farpath.spec.host_image import HostImage
 from farpath.spec.hosts import PINGER, Pair, Sender
-from farpath.spec.own_network import OwnNetwork
 from farpath.spec.path import Path
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import Settings
 from farpath.spec.stack import Stack
-from farpath.spec.wire import as_wire, from_wire
+from farpath.spec.user_network import UserNetwork
+from farpath.spec.wire import as_wire, from_wire, on_wire
 
 #: The topology of a run that names none.
 DUMBBELL = "dumbbell"
@@ -41,7 +41,7 @@ TOO_FEW_PINGS = 1e-6
 class Plan:
     """Everything that decides one run.
 
-    ``topology``: a name of ``topologies.MODULES``. ``stacks``: one for each label that
+    ``topology``: a name of ``topologies.topology_modules``. ``stacks``: one for each label that
     flows name. ``era``: settings of the end hosts. ``images``: users' images, by end host.
     ``droppers``: packets that are dropped on purpose. ``senders``: further senders of a
     dumbbell. ``ip_version``: 4 or 6. ``bottlenecks``: their number. ``source``, ``sink``: the
@@ -49,8 +49,8 @@ class Plan:
     without one they send from memory and discard what they receive. ``programs``: the hosts run
     a user's own programs (``farpath.spec.programs``) in place of the flows, which then only name
     the hosts and the congestion control. Between these hosts both directions of the path are
-    alike, and the kernel tunes receive buffers itself. ``network``: of the topology ``own``, the
-    user's hosts, switches and cables; None for every other. ``offloads``: what end hosts leave to
+    alike, and the kernel tunes receive buffers itself. ``user_network``: hosts, switches and cables
+    of the topology ``own``; None for every other. ``offloads``: what end hosts leave to
     their cards, of ``farpath.spec.offloads.OFFLOADS``; with None packets are neither split nor
     joined, and checksums cost nothing. ``captures``: places whose packets are
     captured. ``transfer_bytes``: payload after which each flow ends, unless its time is over
@@ -76,7 +76,7 @@ class Plan:
     source: Disk | None = None
     sink: Disk | None = None
     programs: bool = False
-    network: OwnNetwork | None = None
+    user_network: UserNetwork | None = field(default=None, metadata=on_wire("network"))
     offloads: tuple[str, ...] | None = None
     captures: tuple[Capture, ...] = ()
     transfer_bytes: int = 0
@@ -93,7 +93,7 @@ class Plan:
     @property
     def pinger(self) -> str:
         """The host that pings the first flow's receiver; in a network of one's own its sender."""
-        return self.schedule.flows[0].sender if self.network else PINGER
+        return self.schedule.flows[0].sender if self.user_network else PINGER
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -107,7 +107,7 @@ class Plan:
         The pinger is the first; if the plan has several senders, each then pings its receiver. In
         a network of one's own each pair does, and gives the pings its name.
         """
-        if self.network:
+        if self.user_network:
             return {f"{one}-{other}": (one, other) for one, other in self.pairs}
         pairs = {sender: (sender, receiver) for sender, receiver in self.pairs}
         first = {PINGER: (PINGER, self.schedule.flows[0].receiver)}
@@ -133,8 +133,8 @@ class Plan:
 
     def losses(self, one: str, other: str) -> tuple[float, float]:
         """Return the probabilities that a packet to another end host, and one back, is lost."""
-        if self.network:
-            return self.network.loss(one, other), self.network.loss(other, one)
+        if self.user_network:
+            return self.user_network.loss(one, other), self.user_network.loss(other, one)
         there, back = self.path.loss, self.path.loss if self.programs else 0.0
         is_reverse = one in {flow.receiver for flow in self.schedule.flows}
         return (back, there) if is_reverse else (there, back)
@@ -152,7 +152,7 @@ class Plan:
     @property
     def has_active_queues(self) -> bool:
         """Whether the bottleneck, or any link of a user's network, has an active queue."""
-        return bool(self.path.queue or (self.network and self.network.queues))
+        return bool(self.path.queue or (self.user_network and self.user_network.queues))
 
     @property
     def reads_ecn(self) -> bool:
@@ -195,9 +195,9 @@ class Plan:
     @property
     def drain_s(self) -> float:
         """Time in s until the path is empty: the longest RTT, and all buffers full."""
-        if self.network:
+        if self.user_network:
             frame_bytes = self.path.frame_bytes
-            return max(self.network.drain_s(*pair, frame_bytes) for pair in self.pairs)
+            return max(self.user_network.drain_s(*pair, frame_bytes) for pair in self.pairs)
         path, queues = self.path, self.pinged_bottlenecks
         buffer_s, up_buffer_s = 8 * path.buffer_bytes / min(path.rates_bps), 0.0
         if path.up_rate_bps:
@@ -225,8 +225,8 @@ class Plan:
 
     def pair_rtt_ms(self, one: str, other: str) -> float:
         """Return the base RTT between two end hosts of a flow in ms."""
-        if self.network:
-            return self.network.rtt_ms(one, other)
+        if self.user_network:
+            return self.user_network.rtt_ms(one, other)
         return max(self.host_rtt_ms(one), self.host_rtt_ms(other))
 
     def host_mtu_bytes(self, host: str) -> int:

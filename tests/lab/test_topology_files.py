@@ -17,20 +17,20 @@ from farpath.base.errors import BadInputError
 from farpath.base.project import PROJECT
 from farpath.lab.artifacts import user_topologies
 from farpath.lab.artifacts.user_topologies import user_network
-from farpath.spec.own_network import OwnNetwork
+from farpath.spec.user_network import UserNetwork
 
 #: Files of the forms that courses share.
 COURSE = PROJECT / "tests" / "data" / "topologies"
 
 
-def read(text: str) -> OwnNetwork:
+def read(text: str) -> UserNetwork:
     """The network that a text names."""
     network = user_network(text)
     assert network is not None
     return network
 
 
-def way(network: OwnNetwork, one: str, other: str) -> list[tuple[float, float, int]]:
+def way(network: UserNetwork, one: str, other: str) -> list[tuple[float, float, int]]:
     """Rate in Mbit/s, delay in ms and buffer of each cable on a way."""
     return [
         (step.shaping.rate_bps / 1e6, step.shaping.delay_ms, step.shaping.buffer_packets)

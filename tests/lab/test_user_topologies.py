@@ -15,11 +15,11 @@ from farpath.lab.user_parts import BuiltParts
 from farpath.metrics.run import per_second
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
-from farpath.spec.own_network import Cable, OwnNetwork, Shaping
 from farpath.spec.plan import Plan
+from farpath.spec.user_network import Cable, Shaping, UserNetwork
 from tests.lab.conftest import RunPlan, sending_ms
 from tests.support.command_line import Farpath
-from tests.support.own_networks import own_plan
+from tests.support.user_networks import own_plan
 
 EXAMPLES = PROJECT / "examples" / "own-topology"
 #: Mininet's own, in the lab's root file system.
@@ -116,7 +116,7 @@ def test_ways_of_odd_delays_of_none_and_with_losses_run_side_by_side(run_plan: R
         for one, switch in ((f"a{number}", "s0"), (f"b{number}", "s1" if number == 0 else "s0")):
             cables.append(Cable(one, 0, switch, len(cables), shaping, shaping))
     hosts = tuple(f"{side}{number}" for number in range(3) for side in "ab")
-    network = OwnNetwork(hosts, ("s0", "s1"), tuple(cables))
+    network = UserNetwork(hosts, ("s0", "s1"), tuple(cables))
     plan = own_plan(network, "a0>b0:reno a1>b1:cubic a2>b2:cubic")
     record = run_plan(plan)
     rtts_ms = idle_rtts_ms(record)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from typing import Any
 
@@ -21,12 +20,13 @@ from farpath.spec.dropper import Dropper
 from farpath.spec.era import Era
 from farpath.spec.host_image import HostImage
 from farpath.spec.hosts import Sender
-from farpath.spec.own_network import Cable, OwnNetwork, Shaping
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow, Schedule
 from farpath.spec.settings import Settings
 from farpath.spec.stack import Stack
+from farpath.spec.user_network import Cable, Shaping, UserNetwork
+from farpath.spec.wire import wire_fields
 
 MAKEFILE = (PROJECT / "Makefile").read_text(encoding="utf-8")
 OPTIONS = options_of(RunRequest)
@@ -83,11 +83,11 @@ def test_the_table_of_options_is_the_one_that_farpath_prints() -> None:
     "part",
     [
         *(Plan, Path, Background, Schedule, Flow, Settings, Stack, Era, HostImage, Dropper, Sender),
-        *(Disk, OwnNetwork, Cable, Shaping, Capture, RateChanges, RttChanges),
+        *(Disk, UserNetwork, Cable, Shaping, Capture, RateChanges, RttChanges),
     ],
     ids=lambda part: part.__name__,
 )
 def test_the_record_format_documents_every_field_of_a_plan(part: type) -> None:
     document = (PROJECT / "docs" / "reference" / "record-format.md").read_text(encoding="utf-8")
-    for field in dataclasses.fields(part):
-        assert re.search(rf"[`.]{field.name}`", document), f"{part.__name__}.{field.name}"
+    for name in wire_fields(part):
+        assert re.search(rf"[`.]{name}`", document), f"{part.__name__}.{name}"

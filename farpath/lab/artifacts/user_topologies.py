@@ -21,7 +21,7 @@ from farpath.base.errors import BadInputError, MachineLacksError, on_one_line
 from farpath.base.project import BUILD
 from farpath.lab.artifacts.images import REMEDY
 from farpath.planning.user_topology import UserText, is_user_topology, network_of, split_text
-from farpath.spec.own_network import OwnNetwork
+from farpath.spec.user_network import UserNetwork
 from farpath.tools.commands import note
 
 #: Where the lab's root file system has Mininet.
@@ -34,7 +34,7 @@ MOST_LETTERS = 300
 LOG = logging.getLogger(__name__)
 
 
-def user_network(text: str, build: FilePath = BUILD) -> OwnNetwork | None:
+def user_network(text: str, build: FilePath = BUILD) -> UserNetwork | None:
     """Return the network that a text names by a file; None if it names another topology.
 
     Parts of the file that have no effect here are named in a warning. Raises BadInputError for a

@@ -104,7 +104,7 @@ def ecn_of_flows(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
 
 def _unmarked(plan: Plan) -> tuple[str, ...]:
     """Warn of ECN where the bottleneck marks no packet."""
-    of_ways = plan.network.rated(plan.pairs) if plan.network else ()
+    of_ways = plan.user_network.rated(plan.pairs) if plan.user_network else ()
     queues = [step.shaping.queue for step in of_ways] or [plan.path.queue]
     if any(queue and queue.marks for queue in queues):
         return ()

@@ -331,8 +331,8 @@ def _path_facts(record: Record) -> Facts:
 
 
 def _topology_facts(plan: Plan) -> list[tuple[str, str, str]]:
-    if plan.network:
-        return [("topology", f"{plan.topology}, {plan.network.sizes}", "")]
+    if plan.user_network:
+        return [("topology", f"{plan.topology}, {plan.user_network.sizes}", "")]
     if plan.bottlenecks > 1:
         return [("topology", f"{plan.topology}, {plan.bottlenecks} bottlenecks", "")]
     return [

@@ -18,11 +18,11 @@ from farpath.report.export import tables_of
 from farpath.report.html.run_page import curves
 from farpath.report.overview import overview
 from farpath.report.tables.comparison import compare
-from farpath.spec.own_network import Cable, OwnNetwork, Shaping
 from farpath.spec.plan import Plan
+from farpath.spec.user_network import Cable, Shaping, UserNetwork
 from tests.support.lesson_runs import plan_of, write_lesson_run
-from tests.support.own_networks import ACCESS, own_plan
 from tests.support.synthetic_run import write_queue
+from tests.support.user_networks import ACCESS, own_plan
 
 FAST, NARROW = Shaping(20_000_000, 100, delay_ms=5.0), Shaping(10_000_000, 100, delay_ms=5.0)
 #: Of the long flow h1 to h4 the link s3-s4 is the narrowest; g1 and g2 share s1-s2 with it.
@@ -41,7 +41,7 @@ def row() -> Plan:
         Cable("s3", 2, "s4", 1, NARROW, NARROW),
         Cable("h4", 0, "s4", 2),
     )
-    network = OwnNetwork(("h1", "g1", "g2", "h4"), ("s1", "s2", "s3", "s4"), cables)
+    network = UserNetwork(("h1", "g1", "g2", "h4"), ("s1", "s2", "s3", "s4"), cables)
     return own_plan(network, FLOWS, time="10s", sample="100ms")
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from farpath.planning.user_links import with_links
 from farpath.spec.aqm import Aqm
-from farpath.spec.own_network import Cable, OwnNetwork, Shaping
+from farpath.spec.user_network import Cable, Shaping, UserNetwork
 from tests.support.refusals import refused
 
 #: A dumbbell of bare links but one, whose loss is its file's.
-DUMBBELL = OwnNetwork(
+DUMBBELL = UserNetwork(
     ("c1", "x1"),
     ("r1", "r2"),
     (

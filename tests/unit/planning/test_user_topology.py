@@ -18,7 +18,7 @@ from farpath.planning.user_topology import (
     split_text,
 )
 from farpath.spec.aqm import Aqm
-from farpath.spec.own_network import OwnNetwork, Shaping
+from farpath.spec.user_network import Shaping, UserNetwork
 from farpath.spec.wire import from_wire
 from tests.support.refusals import refused
 
@@ -210,7 +210,7 @@ def test_a_link_may_have_any_queue_that_a_path_may_have() -> None:
 
 def test_a_queue_of_a_link_survives_its_json() -> None:
     network = network_of(described(bw=10, queue="codel:ecn"))
-    again = from_wire(OwnNetwork, json.loads(json.dumps(asdict(network))))
+    again = from_wire(UserNetwork, json.loads(json.dumps(asdict(network))))
     assert again == network
     assert again.cables[0] in set(network.cables)
 
@@ -228,7 +228,7 @@ def test_what_leaves_a_switch_has_the_rate_of_speedup() -> None:
     assert (there.rate_bps, back.rate_bps) == (10_000_000, 40_000_000)
 
 
-def linked(*links: tuple[str, str]) -> OwnNetwork:
+def linked(*links: tuple[str, str]) -> UserNetwork:
     """Hosts h1 and h2, and switches, with links between them."""
     nodes = {name for link in links for name in link} | {"h1", "h2"}
     used: dict[str, int] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 from pathlib import Path as FilePath
+from types import ModuleType
 
 import pytest
 
@@ -13,6 +14,7 @@ from farpath.record import identity
 from farpath.record.identity import (
     DECIDING_CODE,
     HOST_PARTS,
+    OPEN_PACKAGES,
     SHOWING_CODE,
     code_identity,
     recorded_build_identity,
@@ -50,6 +52,24 @@ def test_an_edit_of_a_file_that_decides_nothing_changes_no_identity(
 ) -> None:
     (copy / name).write_text("# edited\n")
     assert code_identity(copy) == code_identity()
+
+
+@pytest.mark.parametrize("package", OPEN_PACKAGES)
+def test_code_of_a_further_directory_counts_wherever_it_is(
+    package: ModuleType, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identities = [code_identity()]
+    for place in ("one", "other"):
+        folder = tmp_path / place
+        (folder / "mine").mkdir(parents=True)
+        (folder / "mine" / "device.py").write_text("# new\n")
+        monkeypatch.setattr(package, "__path__", [package.__path__[0], str(folder)])
+        identities.append(code_identity())
+    (folder / "mine" / "device.py").write_text("# edited\n")
+    identities.append(code_identity())
+    plain, first, second, edited = identities
+    assert first == second
+    assert len({plain, first, edited}) == 3
 
 
 def test_an_edit_of_the_host_part_of_a_mechanism_changes_no_identity(copy: FilePath) -> None:

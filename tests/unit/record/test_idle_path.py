@@ -26,12 +26,12 @@ from farpath.record.idle_path import (
     idle_warnings,
     timer_late,
 )
-from farpath.spec.own_network import Cable, OwnNetwork, Shaping
 from farpath.spec.plan import MOST_IDLE_PINGS, Plan
 from farpath.spec.schedule import seven_regions
+from farpath.spec.user_network import Cable, Shaping, UserNetwork
 from tests.support.guest_clock import simulated_rtts_ms
 from tests.support.networks import NETWORKS, ROUTED, short_plan
-from tests.support.own_networks import own_plan
+from tests.support.user_networks import own_plan
 from topologies import lay_out
 
 PATH = path_by_name("cern")
@@ -73,7 +73,7 @@ def _chain(there_ms: Iterable[float], back_ms: Iterable[float], **words: str) ->
         shapings = [Shaping(rate_bps, packets, delay_ms) for delay_ms in (there, back)]
         ports = 1 if number else 0, 0 if is_last else 2
         cables.append(Cable(names[number], ports[0], names[number + 1], ports[1], *shapings))
-    network = OwnNetwork(("h1", "h2"), tuple(names[1:-1]), tuple(cables))
+    network = UserNetwork(("h1", "h2"), tuple(names[1:-1]), tuple(cables))
     return own_plan(network, "h1>h2:cubic", **words)
 
 
@@ -204,7 +204,7 @@ def test_pings_of_a_way_that_loses_nearly_all_have_an_end() -> None:
         Cable(one, 1 if number else 0, other, 0 if other == "h2" else 2, lossy, lossy)
         for number, (one, other) in enumerate(pairwise(names))
     )
-    plan = own_plan(OwnNetwork(("h1", "h2"), tuple(names[1:-1]), cables), "h1>h2:cubic")
+    plan = own_plan(UserNetwork(("h1", "h2"), tuple(names[1:-1]), cables), "h1>h2:cubic")
     assert plan.idle_ping_count == MOST_IDLE_PINGS
     assert plan.path.loss == pytest.approx(1 - 0.5**9)
     idle = check_base_rtt(_pings(sent=200), plan, "h1-h2")

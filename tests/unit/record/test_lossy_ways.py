@@ -12,9 +12,9 @@ from farpath.planning.request import RunRequest
 from farpath.record.checks import check_flows
 from farpath.record.lossy_ways import named_losses
 from farpath.record.record import Samples
-from farpath.spec.own_network import Shaping
 from farpath.spec.plan import Plan
-from tests.support.own_networks import own_plan, two_sites
+from farpath.spec.user_network import Shaping
+from tests.support.user_networks import own_plan, two_sites
 
 #: What the guest says of iperf3, whose JSON has the error last.
 CLOSED = (

@@ -16,7 +16,7 @@ from farpath.spec.dropper import Dropper
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import NetemDelay, NicQueue
 from tests.support.networks import short_plan
-from tests.support.own_networks import own_plan, two_sites
+from tests.support.user_networks import own_plan, two_sites
 from topologies import lay_out
 
 #: Small seeds, as people give them.

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path as FilePath
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import topologies
-from farpath.base.errors import BadInputError
 from farpath.spec.layout import Layout, Link
 from farpath.spec.qdiscs import LinkBottleneck, NetemDelay
 from tests.support.networks import NETWORKS, ROUTED, short_plan
-from tests.support.refusals import refused
-from topologies import MODULES, find_topology, lay_out
+from topologies import lay_out
 
 
 def way(layout: Layout, start: str, end: str) -> list[tuple[Link, str]]:
@@ -220,79 +213,3 @@ def test_a_routed_path_is_the_dumbbell_with_the_routers_of_its_path_before_it(
     assert len(routed.bottlenecks) == len(dumbbell.bottlenecks)
     assert {routed.site_of(router) for router in routed.routers} == {routed.site_of("sender")}
     assert routed.dropping == dumbbell.dropping
-
-
-#: A star: two senders at one switch, without an entry anywhere but in its own file.
-STAR = """
-from farpath.spec.hosts import PINGER, RECEIVER, SENDER
-from farpath.spec.layout import Wiring
-from farpath.spec.segments import bottleneck
-from farpath.spec.topology import Topology
-
-
-def lay_out(plan):
-    wiring = Wiring()
-    middle = wiring.switch(1)
-    for row, name in enumerate((SENDER, "sender2", PINGER)):
-        wiring.link(wiring.host(name, 0, row), middle, plan.path.mtu_bytes)
-    end = wiring.link(
-        *(wiring.host(RECEIVER, 2), middle, plan.path.mtu_bytes), from_other=bottleneck(plan)
-    )
-    return wiring.layout((end.other.name,), {})
-
-
-def host_pairs(_bottlenecks, _senders):
-    return ((SENDER, RECEIVER), ("sender2", RECEIVER))
-
-
-TOPOLOGY = Topology(lay_out, host_pairs)
-"""
-
-
-#: farpath with the topologies of one more folder.
-START = """
-import sys, topologies
-topologies.__path__.append(sys.argv.pop(1))
-topologies.MODULES["my-star"] = "topologies.my_star"
-from farpath.cli.app import main
-from tests.support.refusals import refused
-main()
-"""
-
-
-@pytest.fixture
-def own_topology(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> FilePath:
-    """The file of a topology of one's own, named my-star."""
-    monkeypatch.setattr(topologies, "__path__", [str(tmp_path)])
-    monkeypatch.setitem(MODULES, "my-star", "topologies.my_star")
-    monkeypatch.delitem(sys.modules, "topologies.my_star", raising=False)
-    importlib.invalidate_caches()
-    return tmp_path / "my_star.py"
-
-
-def test_a_file_is_all_that_a_topology_of_ones_own_needs(own_topology: FilePath) -> None:
-    own_topology.write_text(STAR)
-    plan = short_plan(topology="my-star", stack="reno+htcp")
-    assert {flow.sender for flow in plan.schedule.flows} == {"sender", "sender2"}
-    assert lay_out(plan).bottlenecks == ("s1-eth4",)
-    with pytest.raises(BadInputError, match="use senders and reverse with topology="):
-        short_plan(topology="my-star", senders="rtt=80ms")
-
-
-@pytest.mark.parametrize("text", ["TOPOLOGY = lay_out", "", "def"])
-def test_a_topology_that_cannot_be_used_is_named(own_topology: FilePath, text: str) -> None:
-    own_topology.write_text(text)
-    with refused("topology", "my-star"):
-        find_topology("my-star")
-
-
-def test_a_topology_that_cannot_be_used_stops_no_run_over_another(own_topology: FilePath) -> None:
-    own_topology.write_text("def")
-    done = subprocess.run(
-        [sys.executable, "-c", START, str(own_topology.parent), "run", "--rtt=1"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert done.stderr.startswith("farpath: --rtt is '1'")

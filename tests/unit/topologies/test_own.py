@@ -19,10 +19,10 @@ from farpath.record.identity import plan_identity
 from farpath.record.idle_path import IdleRtt, check_base_rtt, idle_rtts
 from farpath.report.figures import wiring as pictures
 from farpath.report.repeat import command_of
-from farpath.spec.own_network import Cable, OwnNetwork, Shaping
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import FqPacing, LinkBottleneck, NetemDelay
-from tests.support.own_networks import ACCESS, TRUNK, GivenNetwork, own_plan, two_sites
+from farpath.spec.user_network import Cable, Shaping, UserNetwork
+from tests.support.user_networks import ACCESS, TRUNK, GivenNetwork, own_plan, two_sites
 from topologies import lay_out
 
 FLOWS = "h1>h2:cubic h3>h2:2xbbr h4>h1:reno"
@@ -73,7 +73,7 @@ def test_a_cable_with_delay_and_rate_gets_a_switch_within_it_and_keeps_its_ports
 
 def test_a_host_that_spaces_packets_does_so_before_its_cable() -> None:
     shaping = Shaping(10_000_000, 50, delay_ms=5)
-    network = OwnNetwork(
+    network = UserNetwork(
         ("h1", "h2"),
         ("s1",),
         (Cable("s1", 1, "h1", 0, shaping, shaping), Cable("h2", 0, "s1", 2)),
@@ -87,7 +87,7 @@ def test_a_host_that_spaces_packets_does_so_before_its_cable() -> None:
 
 def test_switches_within_cables_take_no_name_of_the_users() -> None:
     cables = (Cable("h1", 0, "q1", 1, TRUNK, TRUNK), Cable("h2", 0, "q1", 2))
-    layout = lay_out(own_plan(OwnNetwork(("h1", "h2"), ("q1",), cables), "h1>h2:reno"))
+    layout = lay_out(own_plan(UserNetwork(("h1", "h2"), ("q1",), cables), "h1>h2:reno"))
     assert [node.name for node in layout.nodes] == ["h1", "h2", "q1", "q2"]
 
 
@@ -182,7 +182,7 @@ def test_options_that_links_take_the_place_of_are_refused(
 
 
 def test_a_way_without_a_rate_is_refused() -> None:
-    network = OwnNetwork(
+    network = UserNetwork(
         ("h1", "h2"),
         ("s1",),
         (Cable("h1", 0, "s1", 1, Shaping(delay_ms=5)), Cable("h2", 0, "s1", 2)),
@@ -203,7 +203,10 @@ def test_flows_without_a_topology_of_ones_own_are_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda plan: {"network": None}, "a topology of your own, and no other, has a network"),
+        (
+            lambda plan: {"user_network": None},
+            "a topology of your own, and no other, has a network",
+        ),
         (lambda plan: {"topology": "dumbbell", "bottlenecks": 1}, "has a network"),
         (lambda plan: {"bottlenecks": 3}, "plan.bottlenecks is 3, unlike those of its network"),
         (

@@ -117,7 +117,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class OwnNetwork:
+class UserNetwork:
     """A user's own topology: a tree of hosts, which have one cable each, and switches.
 
     Raises BadInputError for anything else.
@@ -241,10 +241,6 @@ class OwnNetwork:
         for step in self.way(one, other):
             arrives *= 1 - step.shaping.loss
         return 1 - arrives
-
-    def delay_lines(self, one: str, other: str) -> int:
-        """Return how many delay lines a packet crosses there and back."""
-        return sum(step.shaping.delay_ms > 0 for step in self.round_trip(one, other))
 
     def drain_s(self, one: str, other: str, frame_bytes: int) -> float:
         """Return the time in s until a way there and back is empty, all its buffers full before."""

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 from farpath.planning.request import RunRequest
 from farpath.spec.host_image import HostImage
-from farpath.spec.own_network import Cable, OwnNetwork, Shaping
 from farpath.spec.plan import Plan
 from farpath.spec.stack import Stack
+from farpath.spec.user_network import Cable, Shaping, UserNetwork
 
 #: A long link of 20 Mbit/s, and one of 100 Mbit/s to a host.
 TRUNK = Shaping(20_000_000, 100, delay_ms=20.0, jitter_ms=1.0, loss=0.01)
 ACCESS = Shaping(100_000_000, 1000)
 
 
-def two_sites(there: Shaping = TRUNK, back: Shaping = TRUNK) -> OwnNetwork:
+def two_sites(there: Shaping = TRUNK, back: Shaping = TRUNK) -> UserNetwork:
     """Hosts h1 and h3 at one switch, h2 and h4 at another, and a link between the switches."""
-    return OwnNetwork(
+    return UserNetwork(
         ("h1", "h2", "h3", "h4"),
         ("left", "right"),
         (
@@ -35,7 +35,7 @@ def two_sites(there: Shaping = TRUNK, back: Shaping = TRUNK) -> OwnNetwork:
 class GivenNetwork:
     """The parts of a user who has a topology, already read, and nothing else."""
 
-    given: OwnNetwork
+    given: UserNetwork
 
     def stack(self, text: str) -> Stack | None:
         """No stack."""
@@ -45,12 +45,12 @@ class GivenNetwork:
         """No images."""
         return {}
 
-    def network(self, text: str) -> OwnNetwork | None:
+    def network(self, text: str) -> UserNetwork | None:
         """The topology, whichever file is named."""
         return self.given
 
 
-def own_plan(network: OwnNetwork, flows: str, **words: str) -> Plan:
+def own_plan(network: UserNetwork, flows: str, **words: str) -> Plan:
     """The plan of a run over a network."""
     texts = {"topology": "./mine.py", "flows": flows, "time": "5s"} | words
     return RunRequest(**texts).plan(user_parts=GivenNetwork(network))
