@@ -288,6 +288,12 @@ def test_a_module_above_the_file_is_found_for_the_user(tmp_path: FilePath) -> No
     assert f"it is in {tmp_path}: lay a link to util there beside the file" in said
 
 
+def test_a_package_that_lacks_the_module_is_named_as_a_submodule(tmp_path: FilePath) -> None:
+    (tmp_path / "util").mkdir()
+    said = refusal(written(tmp_path, "import util.monitor\n"))
+    assert f"{tmp_path / 'util'} lacks it: if that is a submodule" in said
+
+
 def test_a_file_that_does_not_end_is_ended(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -229,6 +229,10 @@ def advice_on(error: BaseException, file: Path) -> str:
             place = above / error.name.replace(".", "/")
             if place.with_suffix(".py").is_file() or any(place.glob("*.py")):
                 return f"; it is in {above}: lay a link to {name} there beside the file"
+        if name in sys.modules:
+            folders = [Path(one).resolve() for one in getattr(sys.modules[name], "__path__", [])]
+            remedy = "lacks it: if that is a submodule, run git submodule update --init"
+            return f"; {folders[0]} {remedy}" if folders else ""
         return (
             f"; install it for the Python that reads the file ({sys.executable} -m pip install "
             f"{name}), or lay {name}.py beside it"
