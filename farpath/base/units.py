@@ -91,7 +91,7 @@ RATES: Mapping[str, float] = {
 FRACTIONS: Mapping[str, float] = {"": 1.0, "%": 0.01}
 NUMBERS: Mapping[str, float] = {"": 1.0}
 #: Units of values that are not those of their tables.
-_OWN_UNITS = {"ms": 1e-3}
+_OWN_UNITS = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9, "MiB": 2.0**20}
 #: Larger units of a unit, and how many of it they hold.
 _LARGER_UNITS = {
     "bit/s": (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)),
@@ -124,6 +124,25 @@ def split_quantity(text: str) -> tuple[float, str] | None:
     """
     match = _QUANTITY.fullmatch(text.strip())
     return (float(match[1]), match[2]) if match else None
+
+
+def converted(number: float, unit: str, units: Mapping[str, float], symbol: str) -> float | None:
+    """Convert a number to the unit ``symbol``; None for a unit that is none of the table.
+
+    Zero is zero in every unit.
+
+    >>> converted(30, "Mbit", RATES, "bit/s"), converted(2, "ms", TIMES, "us")
+    (30000000.0, 2000.0)
+    """
+    if not unit and not number:
+        return 0.0
+    if units is RATES and not _IN_BYTES.search(unit):
+        unit = unit.lower()
+    if unit not in units:
+        return None
+    value = number * units[unit] / _OWN_UNITS.get(symbol, 1.0)
+    # Conversion rounds; with fewer digits 10s and 0.01ms are within the range
+    return float(f"{value:.{15 if '' in units else 12}g}") if unit else value
 
 
 def whole_number_of(step: float = 1.0, words: str = "") -> Callable[[float], str]:
@@ -189,7 +208,7 @@ class Quantity(Generic[Number]):
             raise error(
                 "a number without a unit", f"write, for example, {self.example}; {requirement}"
             )
-        value = self._value(number, unit)
+        value = converted(number, unit, self.units, self.symbol)
         if value is None:
             raise error(f"{quoted(unit)} is no unit of {self.noun}")
         if not low <= value <= high:
@@ -203,21 +222,6 @@ class Quantity(Generic[Number]):
             raise error(f"that {problem}")
         # Adding zero turns -0.0 into 0.0
         return self.number(value + 0.0)
-
-    def _value(self, number: float, unit: str) -> float | None:
-        """Convert a number to its own unit; None for a unit that is none of its table.
-
-        Zero is zero in every unit.
-        """
-        if not unit and not number:
-            return 0.0
-        if self.units is RATES and not _IN_BYTES.search(unit):
-            unit = unit.lower()
-        if unit not in self.units:
-            return None
-        value = number * self.units[unit] / _OWN_UNITS.get(self.symbol, 1.0)
-        # Conversion rounds; with fewer digits 10s and 0.01ms are within the range
-        return float(f"{value:.{15 if '' in self.units else 12}g}") if unit else value
 
 
 def quoted(text: str) -> str:

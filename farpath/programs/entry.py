@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Any
 
 from farpath.base.errors import BadInputError
+from farpath.base.units import RATES, SIZES, TIMES, converted, split_quantity
 from farpath.spec.era import MODERN
 
 #: File of a program's folder.
@@ -21,6 +22,12 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 #: A parameter in parts of a whole takes the fraction itself too: 0.7 is 717 of 1/1024.
 _FRACTION = re.compile(r"(?:[01]?\.[0-9]{1,18}|1\.0*)")
 _PARTS = re.compile(r"1/([0-9]+)")
+#: Of parameters in these units a value may have one of the table: 30Mbit is 30000000 bit/s.
+_UNITS = {
+    "bit/s": RATES,
+    **dict.fromkeys(("bytes", "MiB"), SIZES),
+    **dict.fromkeys(("s", "ms", "us", "ns"), TIMES),
+}
 
 
 @dataclass(frozen=True)
@@ -56,18 +63,23 @@ class Parameter:
         >>> Parameter("beta", "717", unit="1/1024", low=512, high=1023).checked("cubic", "0.7")
         '717'
         """
+        given = text
         if self.choices and text in self.choices:
             return text
         parts = _PARTS.fullmatch(self.unit)
         if parts and _FRACTION.fullmatch(text):
             text = str(round(float(text) * int(parts[1])))
+        split = split_quantity(text)
+        if self.unit in _UNITS and split and split[1]:
+            value = converted(*split, _UNITS[self.unit], self.unit)
+            text = text if value is None else f"{value:.18g}"
         if not self.choices and _WHOLE_NUMBER.fullmatch(text):
             number = int(text)
             if self.low is None or (self.high is not None and self.low <= number <= self.high):
                 return str(number)
         raise BadInputError(
             option="stack",
-            problem=f"{self.name} of {stack} is '{text}'",
+            problem=f"{self.name} of {stack} is '{given}'",
             remedy=f"it must be {self.allowed}; the default is {self.default}",
         )
 

@@ -173,8 +173,23 @@ def test_parameters_are_ordered_and_in_their_shortest_form() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("udp:rate=30Mbit", "udp:rate=30000000"),
+        ("udp:rate=1.5Gbit/s,spacing=2us", "udp:rate=1500000000,spacing=2000"),
+        ("udt:rcvbuf=12MB", "udt:rcvbuf=12000000"),
+    ],
+)
+def test_a_value_with_a_unit_is_the_same_parameter_as_its_number(text: str, label: str) -> None:
+    assert resolve_stack(text) == resolve_stack(label)
+
+
+@pytest.mark.parametrize(
     ("wrong", "message"),
     [
+        ("udp:rate=30Mbut", r"rate of udp is '30Mbut'; it must be 1000 to"),
+        ("udp:rate=1bit", r"rate of udp is '1bit'; it must be 1000 to"),
+        ("udp:spacing=1.5ns", r"spacing of udp is '1.5ns'"),
         ("bic:bta=1", r"no parameter 'bta' \(did you mean beta\?\)"),
         ("reno:alpha=1", r"it has none"),
         ("bic:beta=1024", r"must be 512 to 1023 in 1/1024; the default is 819"),
