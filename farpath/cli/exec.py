@@ -370,10 +370,11 @@ def _go_to_one_place(stdout: TextIO, stderr: TextIO) -> bool:
 def _collected(directory: FilePath | None, working: set[str]) -> str:
     """Return the name of the directory that comes back; it is empty inside, so it holds no input.
 
-    Raises BadInputError if programs work in it.
+    Raises BadInputError if programs work in it, and as ``require_directory``.
     """
     if directory is None:
         return ""
+    require_directory(directory, "collect")
     path = os.path.abspath(directory)
     for place in working:
         if os.path.commonpath([path, place]) == path:

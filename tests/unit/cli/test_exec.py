@@ -10,6 +10,7 @@ import pytest
 from farpath.cli.exec import _result, _result_so_far, _tell_server_end, _without_memory
 from farpath.lab.exec.program_run import ProgramOutcome, WallTimeoutError
 from farpath.record.program_record import Ending, ServerEnding
+from tests.support.command_line import Farpath
 
 
 def test_the_result_is_statuses_outputs_and_the_record(tmp_path: Path) -> None:
@@ -53,3 +54,13 @@ def test_a_server_that_ends_early_is_told_with_its_status_time_and_words(
 def test_too_little_memory_is_answered_with_a_larger_one() -> None:
     assert "--memory=3GiB" in _without_memory(1, "1GiB", 1 << 30)
     assert "2 processes were killed" in _without_memory(2, "64MiB", 64 << 20)
+
+
+def test_collected_files_go_to_a_directory_or_nothing_is_run(
+    farpath: Farpath, tmp_path: Path
+) -> None:
+    file = tmp_path / "got"
+    file.touch()
+    ended = farpath("exec", "--rtt=20ms", f"--collect={file}", "--", "true")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.endswith("no directory: give another directory with --collect\n")
