@@ -295,7 +295,7 @@ $(FORMER):
 
 regress: setup
 	@.venv/bin/farpath regress $${STACKS:+"--stacks=$$STACKS"} $${ONLY:+"--only=$$ONLY"} \
-		$${BASE:+"--base=$$BASE"} $${HEAD:+"--head=$$HEAD"} $${SIDE:+"--side=$$SIDE"} $${CORES:+"--jobs=$$CORES"} \
+		$${BASE:+"--base=$$BASE"} $${HEAD:+"--head=$$HEAD"} $${SIDE:+"--side=$$SIDE"} $${CORES:+"--cores=$$CORES"} \
 		$${OUT:+"--out=$$OUT"} $(call chosen,JSON,--json)
 
 reference: setup

@@ -11,7 +11,7 @@ import typer
 
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.base.experiment_modules import default_experiment
-from farpath.cli.shared_options import RESULTS
+from farpath.cli.shared_options import RESULTS, checked_cores
 from farpath.runs.experiment import WHOLE
 
 if TYPE_CHECKING:
@@ -95,7 +95,10 @@ def campaign(
     ] = False,
     cores: Annotated[
         int | None,
-        typer.Option(help="Number of runs at once, with --index cores (default: all cores)."),
+        typer.Option(
+            callback=checked_cores,
+            help="Number of runs at once, with --index cores (default: all cores).",
+        ),
     ] = None,
     region: Region = None,
     only: Only = None,
@@ -137,8 +140,6 @@ def campaign(
             problem=f"'{context.args[0]}' is no option of campaign",
             remedy="give options of Snakemake after --",
         )
-    if cores is not None and cores < 1:
-        raise BadInputError(option="cores", given=cores, remedy="it must be 1 or more")
     if qemu:
         _check_qemu(job)
     if list_runs:

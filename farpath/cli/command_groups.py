@@ -29,7 +29,7 @@ COMMANDS = {
             RUN,
             "Make a run, by default the test of seven regions, and show the results of its flows.",
         ),
-        "show": (RUN, "Show the results of a record again, without a lab; of one of exec, too."),
+        "show": (RUN, "Show the results of a record again, without a lab; records of exec too."),
     },
     "records": {
         "list": (
@@ -60,7 +60,7 @@ COMMANDS = {
         "stacks": (RUN, "List the stacks that a flow can run, with their parameters and defaults."),
         "eras": (
             RUN,
-            "List how hosts of 2004 differ from today's: each setting, and the limits of the lab.",
+            "List which behaviour of hosts of 2004 is emulated, and which cannot be.",
         ),
         "options": (
             RUN,
@@ -118,7 +118,7 @@ COMMANDS = {
         ),
         "clean": (
             MACHINE,
-            "Remove files of killed runs, and restore the kernel's settings that they changed.",
+            "Clean up after killed runs, and restore the kernel settings that they changed.",
         ),
     },
 }

@@ -56,7 +56,9 @@ def execute(
     ] = None,
     root: Annotated[
         str,
-        typer.Option(help="What programs find: this machine's own files, or the lab's (lab)."),
+        typer.Option(
+            help="Files that programs see: those of this machine (machine), or the lab's (lab)."
+        ),
     ] = "machine",
     image: Annotated[
         str | None,

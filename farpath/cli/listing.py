@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import textwrap
 from pathlib import Path as FilePath
@@ -20,6 +19,7 @@ from farpath.programs.catalog import catalogue, entry_by_name
 from farpath.programs.entry import CatalogEntry, Parameter
 from farpath.programs.registry import programs
 from farpath.spec.era import MODERN
+from farpath.spec.wire import as_wire
 
 INDENT = 15
 COLUMNS = 100
@@ -44,7 +44,7 @@ def stacks(
 ) -> None:
     """List the stacks that a flow can run, with their parameters and defaults."""
     if as_json:
-        print(json.dumps({name: dataclasses.asdict(entry) for name, entry in catalogue().items()}))
+        print(json.dumps(as_wire(catalogue())))
     else:
         print(all_stacks() if name is None else one_stack(name))
 
@@ -53,23 +53,34 @@ def eras(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the table of docs/reference/eras.md.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List how hosts of 2004 differ from today's: each setting, and the limits of the lab."""
-    print(eras_markdown() if markdown else all_eras())
+    """List which behaviour of hosts of 2004 is emulated, and which cannot be."""
+    if as_json:
+        print(json.dumps({era: as_wire(features(era)) for era in era_names()}))
+    else:
+        print(eras_markdown() if markdown else all_eras())
 
 
 def options(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the table of docs/reference/usage.md.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the options of a run with their units, ranges, defaults and variables of Make."""
-    print(options_markdown() if markdown else all_options())
+    if as_json:
+        print(json.dumps({option.name: _described(option) for option in options_of(RunRequest)}))
+    else:
+        print(options_markdown() if markdown else all_options())
 
 
-def paths() -> None:
+def paths(as_json: AsJson = False) -> None:
     """List the named paths."""
     all_paths = [path_by_name(name) for name in named_paths()]
+    if as_json:
+        print(json.dumps({path.name: as_wire(path) for path in all_paths}))
+        return
     name_width = max(len(path.name) for path in all_paths)
     title_width = max(len(path.title) for path in all_paths)
     for path in all_paths:
@@ -175,6 +186,12 @@ def all_options() -> str:
         lines.append(_indented(option.help))
         lines += [_indented(f"{name}: {text}") for name, text in _facts(option) if text]
     return "\n".join(lines)
+
+
+def _described(option: Option) -> dict[str, str]:
+    """Return an option as JSON has it."""
+    named = ("variable", "example", "help")
+    return {name: getattr(option, name) for name in named} | dict(_facts(option))
 
 
 def _facts(option: Option) -> tuple[tuple[str, str], ...]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import json
+from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
-from farpath.cli.shared_options import RESULTS, RecordsDir
+from farpath.cli.shared_options import RESULTS, AsJson, RecordsDir
 from farpath.planning.request import DEFAULT_STACK
-
-if TYPE_CHECKING:
-    pass
 
 
 def add_to(app: typer.Typer) -> None:
@@ -22,6 +21,7 @@ def add_to(app: typer.Typer) -> None:
 def preflight(
     lab: Annotated[str, typer.Option(help="virtual or host.")] = "virtual",
     stack: Annotated[str, typer.Option(help="Stacks that the flows would run.")] = DEFAULT_STACK,
+    as_json: AsJson = False,
 ) -> None:
     """Check whether this machine can run a lab: one line for each requirement, with its remedy."""
     from farpath.lab import preflight as lab_preflight
@@ -31,14 +31,16 @@ def preflight(
 
     check_lab(lab)
     checks = LAB_PLATFORMS[lab].checks(parse_stacks(stack))
-    print(lab_preflight.table(checks))
+    print(
+        json.dumps([asdict(check) for check in checks]) if as_json else lab_preflight.table(checks)
+    )
     lab_preflight.require(checks, lab)
 
 
 def clean(
     out: RecordsDir = RESULTS,
 ) -> None:
-    """Remove files of killed runs, and restore the kernel's settings that they changed."""
+    """Clean up after killed runs, and restore the kernel settings that they changed."""
     from farpath.lab.cleanup import clean as clean_all
 
     messages = clean_all(out)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from farpath.cli.shared_options import RESULTS, LogDir
+from farpath.cli.shared_options import RESULTS, AsJson, LogDir
 
 if TYPE_CHECKING:
     from farpath.lab.packetdrill import Script
@@ -53,6 +55,7 @@ def packetdrill(
         typer.Option(help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."),
     ] = None,
     out: LogDir = RESULTS,
+    as_json: AsJson = False,
 ) -> None:
     """Run packetdrill's scripts of TCP inside the lab, on the virtual clock.
 
@@ -82,12 +85,21 @@ def packetdrill(
     LOG.info(f"packetdrill: {len(scripts)} scripts{tests} on Linux {release_of(images)}")
     make_directory(out)
     log = out / "packetdrill.console.log"
-    results = run_scripts(images, program, folder, orders, log, _print_result)
+    results = run_scripts(
+        images, program, folder, orders, log, _keep_quiet if as_json else _print_result
+    )
     failed = [script for script in results if not script.passed]
     kind = "tests" if families else "scripts"
-    print(f"{len(results)} {kind}: {len(results) - len(failed)} passed, {len(failed)} failed")
+    if as_json:
+        print(json.dumps({kind: [asdict(script) for script in results]}))
+    else:
+        print(f"{len(results)} {kind}: {len(results) - len(failed)} passed, {len(failed)} failed")
     if failed:
         raise typer.Exit(FAILED_STATUS)
+
+
+def _keep_quiet(_script: Script) -> None:
+    """Print nothing of a script: all results are one object."""
 
 
 def _print_result(script: Script) -> None:

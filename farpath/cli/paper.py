@@ -85,6 +85,7 @@ def tables(
     ] = None,
     view: ViewOf = None,
     out: OutDir = None,
+    as_json: AsJson = False,
 ) -> None:
     """Print a table of runs; for records of a study, its own tables.
 
@@ -98,6 +99,12 @@ def tables(
     if form not in (*FORMS, SUMMARY):
         raise BadInputError(
             option="format", given=form, remedy=f"it must be one of {', '.join((*FORMS, SUMMARY))}"
+        )
+    if as_json and (form == SUMMARY or out is not None):
+        raise BadInputError(
+            option="json",
+            problem="it prints the values of all tables",
+            remedy=f"leave it out beside `out` and `format={SUMMARY}`",
         )
     paper_options = {"records": records, "cpu-records": cpu_records, "path": path,
                      "held_out": held_out, "view": view}  # fmt: skip
@@ -121,6 +128,9 @@ def tables(
         tables = _companion_tables(experiment, measures)
     else:
         tables = _tables(records, cpu_records, path, held_out, view)
+    if as_json:
+        print(json.dumps({table.name: table.objects for table in tables}))
+        return
     if out is None:
         print("\n".join(FORMS[form](table) for table in tables), end="")
         return

@@ -56,11 +56,13 @@ def compare(
     by: Annotated[
         str, typer.Option(help="Setting that sorts the records first: rtt, buffer, seed ...")
     ] = "",
+    as_json: AsJson = False,
 ) -> None:
     """Compare records: their differing settings, a table of results, and all curves in one page.
 
     They are sorted by the settings in which they differ; differences are from the first.
     """
+    from farpath.metrics.record import metrics_of
     from farpath.record.record import load_record
     from farpath.report.figures.compared_curves import draw_comparison
     from farpath.report.html.comparison_page import render_comparison
@@ -78,10 +80,21 @@ def compare(
     report = Report(
         {PAGE_FILE: render_comparison(comparison), FIGURE_FILE: draw_comparison(comparison)},
         "\n".join([*lines, terminal_text([comparison.results_table])]),
-        None,
+        {
+            "title": comparison.title,
+            "runs": [
+                {
+                    "differs_in": run.settings,
+                    "record": str(run.record.directory),
+                    "fingerprint": run.record.fingerprint,
+                    "metrics": metrics_of(run.record),
+                }
+                for run in comparison.runs
+            ],
+        },
     )
     report.write(out)
-    report.print(out, as_json=False)
+    report.print(out, as_json)
 
 
 def export(

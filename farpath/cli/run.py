@@ -136,9 +136,11 @@ def _print_tables(record: Record, whole: bool = False) -> None:
         print(f"kernels: {record.kernel}")
     _print_lines(record, of_hosts=True)
     print(f"record      {record.directory}")
-    if whole:
-        print(f"figure      {record.directory / FIGURE_FILE}")
-    print(f"page        {record.directory / PAGE_FILE}")
+    files = {"figure": record.directory / FIGURE_FILE, "page": record.directory / PAGE_FILE}
+    for name in files if whole else ("page",):
+        # Shipped records and those of sets of runs have neither
+        if files[name].exists():
+            print(f"{name:<11} {files[name]}")
     print(f"fingerprint {record.fingerprint}")
     if not whole:
         print(f"more        farpath show -v {record.directory}")
@@ -255,7 +257,7 @@ def show(
         ),
     ] = False,
 ) -> None:
-    """Show the results of a record again, without a lab; of one of exec, too."""
+    """Show the results of a record again, without a lab; records of exec too."""
     from farpath.record.program_record import EXEC_FILE
     from farpath.record.record import load_record
 

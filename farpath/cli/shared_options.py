@@ -7,13 +7,24 @@ from typing import Annotated
 
 import typer
 
+from farpath.base.errors import BadInputError
+
 #: Default directory of records.
 RESULTS = FilePath("results")
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 RecordsDir = Annotated[FilePath, typer.Option(help="Directory of the records.")]
 ReportsDir = Annotated[FilePath, typer.Option(help="Directory of records and reports.")]
 LogDir = Annotated[FilePath, typer.Option(help="Directory of the guest's console log.")]
+
+
+def checked_cores(cores: int | None) -> int | None:
+    """Return a number of cores as it was given; raises BadInputError below one."""
+    if cores is not None and cores < 1:
+        raise BadInputError(option="cores", given=cores, remedy="it must be 1 or more")
+    return cores
+
+
 Cores = Annotated[
-    int | None, typer.Option(min=1, help="How many runs at once (default: one on each core).")
+    int | None,
+    typer.Option(callback=checked_cores, help="How many runs at once (default: one on each core)."),
 ]
-Jobs = Annotated[int | None, typer.Option(help="Number of runs at once (default: all cores).")]

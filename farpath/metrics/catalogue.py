@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from farpath.base.column import Column, Subject, count, number
-from farpath.metrics.flow_summary import FlowSummary
+from farpath.metrics.flow_summary import FlowSummary, spurious_of
 from farpath.metrics.link import LinkSummary
 from farpath.metrics.run import Summary
 from farpath.metrics.short_flow import SizeClass
@@ -65,6 +67,12 @@ RUN_RESULTS = tuple(
         "throughput_mbps", "utilisation", "cov", "fairness_min", "rtt_p99_ms", "retransmits",
         "queue_drops",
     )
+)  # fmt: skip
+
+#: Retransmissions of packets that had arrived, of all flows of a run.
+SPURIOUS = Column[Iterable[FlowSummary]](
+    "spurious", "spurious", spurious_of, 0, "spurious retransmissions (packets)",
+    less_is_better=True,
 )  # fmt: skip
 
 #: The quantities of a flow, by key.

@@ -19,7 +19,7 @@ from farpath.programs.program import UNKNOWN
 from farpath.programs.registry import program_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import pandas as pd
 
@@ -110,6 +110,13 @@ def flow_summaries(
         else summary
         for summary in (_with_drops(summary, drops) for summary in summaries)
     )
+
+
+def spurious_of(flows: Iterable[FlowSummary]) -> int | None:
+    """Return the spurious retransmissions of TCP's flows, together; None if one's are unknown."""
+    counts = [flow.spurious for flow in flows if flow.resent is None]
+    known = [count for count in counts if count is not None]
+    return sum(known) if known and len(known) == len(counts) else None
 
 
 def _with_drops(summary: FlowSummary, drops: FlowDrops | None) -> FlowSummary:

@@ -1,4 +1,8 @@
-"""Runs that are one draw: their flows share a drop-tail queue, and nothing in them is random."""
+"""Runs in which nothing is random, and those of them that are one draw of their flows' shares.
+
+A seed moves the start of their programs by microseconds, as far as was seen, and so which of two
+packets comes first that are sent at about the same time.
+"""
 
 from __future__ import annotations
 
@@ -12,31 +16,38 @@ from farpath.spec.plan import Plan
 
 #: Kinds of droppers that draw random numbers.
 _RANDOM_DROPPERS = ("random", "burst")
+_OF_SEEDS = "another seed moves only the start of its programs, by microseconds"
 
 
 def is_one_draw(plan: Plan) -> bool:
-    """Whether several flows share drop-tail queues in a run in which no seed decides anything.
+    """Whether several flows share drop-tail queues in a run in which nothing is random.
 
     Which packet a full queue drops hangs on the phase of the flows' packets then (Floyd and
     Jacobson, On traffic phase effects in packet-switched gateways, 1991), so that one such run says
-    little of the flows' shares, and repeats of it are equal. Programs that may draw numbers of
-    their own (UDT, QUIC, images, modules) count as random.
+    little of the flows' shares, and further seeds hardly more.
     """
-    settings = plan.settings
-    return (
-        settings.cpu_is_free
-        and len(plan.schedule.all_flows) > 1
+    return len(plan.schedule.all_flows) > 1 and not plan.path.queue and not is_random(plan)
+
+
+def is_random(plan: Plan) -> bool:
+    """Whether anything in a run is drawn by chance, or depends on the machine.
+
+    Programs that may draw numbers of their own (UDT, QUIC, images, modules) count as random, and so
+    do active queues.
+    """
+    return not (
+        plan.settings.cpu_is_free
         and not plan.path.queue
         and not draws_numbers(plan)
         and all(stack.congestion for stack in plan.stacks)
         and not plan.era.jitter_ms
-        and not _is_random(plan.path)
+        and not _has_chance(plan.path)
         and not any(dropper.kind in _RANDOM_DROPPERS for dropper in plan.droppers)
         and not _has_random_cable(plan)
     )
 
 
-def _is_random(path: Path) -> bool:
+def _has_chance(path: Path) -> bool:
     background = path.background
     return bool(
         path.loss
@@ -60,8 +71,8 @@ def _has_random_cable(plan: Plan) -> bool:
 def one_draw_text(plan: Plan) -> str:
     """Return the note on a run that is one draw, with the option that shows its influence."""
     return (
-        "nothing in this run is random: another seed gives the same packets, and shares may hang "
-        f"on their phase (Floyd and Jacobson 1991); {_remedy(plan)} show how much"
+        f"nothing in this run is random: {_OF_SEEDS}, and shares may hang on their phase (Floyd "
+        f"and Jacobson 1991); {_remedy(plan)} show how much"
     )
 
 
@@ -76,9 +87,9 @@ def one_draw_notes(plans: Sequence[Plan]) -> tuple[str, ...]:
     if not found:
         return ()
     return (
-        f"One draw: nothing is random in {len(found)} of {len(plans)} runs, so other seeds give "
-        "the same packets, and shares may hang on their phase (Floyd and Jacobson 1991); "
-        f"{_remedy(found[0])} show how much.",
+        f"One draw: nothing is random in {len(found)} of {len(plans)} runs: {_OF_SEEDS}, and "
+        f"shares may hang on their phase (Floyd and Jacobson 1991); {_remedy(found[0])} show how "
+        "much.",
     )
 
 

@@ -17,6 +17,7 @@ from farpath.base.column import Value
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import values_of
 from farpath.metrics.estimate import Estimate, are_alike, estimate_over_seeds
+from farpath.metrics.one_draw import is_random
 from farpath.metrics.results import ResultSet, RunSummary, load_runs, result_set_of
 from farpath.metrics.studies import Study, studies, study_of, titles
 from farpath.record.identity import plan_identity
@@ -95,6 +96,12 @@ class Group:
         return len(self.seeds) > 1 and are_alike(
             [member.run.fingerprint for member in self.members]
         )
+
+    @property
+    def are_hardly_random(self) -> bool:
+        """Whether nothing in runs of several seeds is random, and yet they are not equal."""
+        several = len(self.seeds) > 1 and not self.are_alike
+        return several and not any(is_random(member.plan) for member in self.members)
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,12 @@ OF_OTHER_TOOLS = {
     **dict.fromkeys(("--limit", "--max-queue-size", "--max_queue_size"), "--buffer=100packets"),
     **dict.fromkeys(("--num", "--size", "--transfer"), "--bytes=100MB: what each flow sends"),
     "--streams": "--parallel=4: four flows of one stack",
+    **dict.fromkeys(("--jobs", "--workers"), "--cores=2: how many runs at once"),
     **dict.fromkeys(("--cross-traffic", "--load"), "--background=10%"),
     **dict.fromkeys(("--web", "--short-flows", "--workload"), "--background=tcp:10%"),
 }
 #: Options whose values other tools write as farpath does.
-_SAME_VALUES = ("--rate", "--stack")
+_SAME_VALUES = ("--rate", "--stack", "--cores")
 _EXTRA_ARGUMENT = re.compile(r"Got unexpected extra argument(?:\(s\)|s)? \(([^ )]+)\)")
 _MISSING_RECORDS = re.compile(r"Missing option '--records'")
 #: Options that take the directory which other commands take as an argument.
@@ -48,7 +49,7 @@ COMMANDS_OF_OTHER_TOOLS = {
 #: Options without a value.
 SWITCHES = ("force", "json")
 #: Variables of Make that have another name than their option.
-_VARIABLES = {"path": "PATH_NAME", "kernel": "KERNEL_SRC", "jobs": "CORES"}
+_VARIABLES = {"path": "PATH_NAME", "kernel": "KERNEL_SRC"}
 
 
 def as_option(name: str, value: str | None) -> str:

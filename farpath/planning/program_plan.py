@@ -32,8 +32,8 @@ HELPS = {
     "rtt": "Round-trip time of the path.",
     "rate": "Rate of the bottleneck, in each direction.",
     "buffer": "Buffer of the bottleneck, in each direction: bytes, 100packets, 50ms or 2xBDP.",
-    "queue": "The bottleneck's queue, in each direction: it drops at its tail, or is a qdisc of "
-    "Linux's with the parameters of tc; its limit is BUFFER.",
+    "queue": "The bottleneck's queue, in each direction: tail drop, or a qdisc of Linux with the "
+    "parameters of tc; its limit is BUFFER.",
     "loss": "Random loss in each direction.",
     "jitter": "Largest deviation of a packet's delay, in each direction.",
     "reorder": "Fraction of the packets of each direction that overtake all others.",

@@ -202,9 +202,9 @@ class PlainRequest:
     )
     topology: str | None = option(
         Option(
-            "Hosts and links: two sites, a row of that many bottlenecks (3 without a number), two "
-            "sites with the IP routers between them that the path names, or a Mininet topology in "
-            "a file of your own, which you must trust (a class of it with arguments: "
+            "Hosts and links: two sites (dumbbell), a row of bottlenecks (parking-lot, 3 without a "
+            "number), two sites joined by the IP routers in the path's file (routed), or a Mininet "
+            "topology in a file of your own, which you must trust (a class of it with arguments: "
             "./mine.py:Tree,2).",
             "dumbbell",
             "dumbbell",
@@ -227,8 +227,8 @@ class PlainRequest:
     )
     link: str | None = option(
         Option(
-            "What links of a topology of your own do, in the place of what its file says; *: gives "
-            f"all links what they have not. Options: {', '.join(LINK_OPTIONS)}.",
+            "Options of links of a topology of your own, in place of those in its file; * is for "
+            f"all links that have none there. Options: {', '.join(LINK_OPTIONS)}.",
             LINK_EXAMPLE,
             "what its file says",
             see="how-to/own-topologies.md#links-from-outside",
@@ -248,7 +248,7 @@ class PlainRequest:
     )
     reverse: str | None = option(
         Option(
-            "Stacks of flows in the other direction, through a bottleneck like the first.",
+            "Stacks of flows in the other direction, which share a bottleneck like the first.",
             "reno",
             "none",
             allowed="as STACK",
@@ -275,8 +275,8 @@ class PlainRequest:
     )
     parallel: str | None = option(
         Option(
-            "Number of flows that STACK names one of, each a TCP connection with a row of its own; "
-            "they all start at once, as those of iperf3's -P.",
+            "Number of flows of the one stack in STACK, each a TCP connection with a row of its "
+            "own; they all start at once, as those of iperf3's -P.",
             "16",
             "none: STACK says it",
             "flows",

@@ -14,7 +14,7 @@ from farpath.base.sizes import size_text
 from farpath.mechanisms.disk.mechanism import disk_counts
 from farpath.mechanisms.registry import mechanism_columns
 from farpath.metrics.catalogue import FLOW, LINK, SHORT_FLOW, in_mbps
-from farpath.metrics.flow_summary import FlowSummary, flows_of
+from farpath.metrics.flow_summary import FlowSummary, flows_of, spurious_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
 from farpath.metrics.rtt import ping_figures
 from farpath.metrics.short_flow import short_flows_of
@@ -192,8 +192,7 @@ def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
     tcp = [flow for flow in flows if flow.resent is None]
     resent = sum(flow.resent or 0 for flow in flows)
     unknown = any(flow.retransmits is None for flow in tcp)
-    spurious = [flow.spurious for flow in tcp]
-    wasted = sum(count or 0 for count in spurious)
+    wasted = spurious_of(flows)
     marks = summary.queue_marks
     location = summary.queue_link or "the bottleneck"
     longest = f"longest queue at {location}" if summary.queue_link else "longest queue"
@@ -203,7 +202,7 @@ def _loss_rows(summary: Summary, record: Record) -> list[tuple[str, str]]:
             if tcp
             else []
         ),
-        *([("spurious ones", f"{wasted:,} packets")] if wasted and None not in spurious else []),
+        *([("spurious ones", f"{wasted:,} packets")] if wasted else []),
         *([("resent by programs", f"{resent:,} packets")] if len(tcp) < len(flows) else []),
         (f"drops at {location}", f"{summary.queue_drops:,} packets"),
         *([] if marks is None else [(f"marks at {location}", f"{marks:,} packets")]),

@@ -16,7 +16,7 @@ from farpath.uses.responsiveness.measure import FOREIGN, HANDSHAKE, Responsivene
 from tests.support.processes import completed
 
 RTT_MS, RATE_MBPS = 40.0, 10.0
-OPTIONS = ("--rtt=40ms", "--rate=10Mbit", "--interval=1s", "--limit=20s", "--json")
+OPTIONS = ("--rtt=40ms", "--rate=10Mbit", "--interval=1s", "--timeout=20s", "--json")
 #: Payload of a full packet: 1448 bytes of 1514, of which HTTP/2 takes 9 of a frame of 6250.
 PAYLOAD_PART = 1448 / 1514 * 6250 / 6259
 

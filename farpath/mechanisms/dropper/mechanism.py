@@ -227,8 +227,8 @@ MECHANISM = Mechanism(
     options={
         "drop": Option(
             "Packets to drop on purpose before the bottleneck: every Nth, listed ones, at a time, "
-            "by chance or in bursts, of one flow or one direction; several droppers are separated "
-            "by blanks.",
+            "by chance or in bursts, of one flow or one direction; blanks separate several "
+            "droppers.",
             "every:1000",
             "none",
             allowed=", ".join(f"{kind}:..." for kind in KINDS),

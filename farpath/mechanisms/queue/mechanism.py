@@ -148,8 +148,8 @@ MECHANISM = Mechanism(
     order=25,
     options={
         "queue": Option(
-            "The bottleneck's queue: it drops at its tail, or is a qdisc of Linux's with the "
-            "parameters of tc, separated by commas; its limit is BUFFER.",
+            "The bottleneck's queue: tail drop, or a qdisc of Linux with the parameters of tc, "
+            "separated by commas; its limit is BUFFER.",
             EXAMPLE,
             "the path's, else droptail",
             allowed=", ".join(NAMES),

@@ -99,7 +99,7 @@ def parse_other_traffic(text: str) -> OtherTraffic:
             raise BadInputError(
                 option="background",
                 given=text,
-                remedy="give one traffic that heeds nothing, as in 25%+tcp:10%",
+                remedy="give one traffic that is unresponsive, as in 25%+tcp:10%",
             )
         else:
             background = _parse_background(part)

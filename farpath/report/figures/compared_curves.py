@@ -6,9 +6,10 @@ from dataclasses import replace
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from farpath.report.figures.run_over_time import HEADING_CHARS
+from farpath.report.figures.run_over_time import HEADING_CHARS, NOTE_CHARS
 from farpath.report.figures.stack_colours import Look, hue_looks, look_of, looks_of, neutral_looks
 from farpath.report.figures.style import FULL_IN, print_style
+from farpath.report.late_data import above_rates_note
 from farpath.report.tables.comparison import Comparison
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def draw_comparison(comparison: Comparison) -> Figure:
             axes.set_ylabel(quantity)
             axes.set_ylim(bottom=0)
             axes.spines[["top", "right"]].set_visible(False)
-        panels[-1].set_xlabel("time (s)")
+        note = fill(above_rates_note(run.record for run in comparison.runs), NOTE_CHARS)
+        panels[-1].set_xlabel("\n".join(["time (s)", *([note] if note else [])]))
         panels[-1].set_xlim(left=0)
         figure.suptitle(fill(comparison.title, HEADING_CHARS), fontsize=10, parse_math=False)
         lines = panels[-1].get_lines()

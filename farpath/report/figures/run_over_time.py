@@ -14,12 +14,13 @@ import numpy as np
 
 from farpath.mechanisms.era.mechanism import era_text
 from farpath.mechanisms.trace.trace_table import windows_mb
-from farpath.metrics.run import per_second, seconds_above_rate, smoothed_flows
+from farpath.metrics.run import per_second, smoothed_flows
 from farpath.metrics.run_settings import schedule_text
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.save import save
 from farpath.report.figures.stack_colours import MOST_NAMED, OTHER_COLOUR, hatch_of, looks_of
 from farpath.report.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style
+from farpath.report.late_data import above_rate_note
 from farpath.spec.era import MODERN
 from farpath.spec.labels import flow_label, stacks_label
 from farpath.spec.plan import Plan
@@ -44,11 +45,6 @@ REGION_TICKS = (5, 17)
 MIN_NAMED_FRACTION = 0.08
 #: The characters that fit a line of the legend, and those that each entry's colour takes.
 LEGEND_CHARS, ENTRY_CHARS = 115, 8
-#: Why a receiver may get more in a second than a bottleneck carries.
-LATE_DATA = (
-    "receivers read in blocks and in order, so data behind a lost packet is counted late, when "
-    "that packet has arrived again."
-)
 #: The characters that fit a line of the heading and of a note.
 NOTE_CHARS = 105
 HEADING_CHARS = 95
@@ -61,15 +57,6 @@ def title(plan: Plan) -> str:
     hosts = "today's hosts" if era == MODERN.name else f"hosts of era {era}"
     length = schedule_text(plan)
     return f"{path}: {stacks_label(plan.schedule)}, {hosts}, {length}, seed {plan.seed}"
-
-
-def above_rate_note(samples: Samples, plan: Plan) -> str:
-    """Say why throughput exceeds the bottleneck's rate in some seconds; empty if in none."""
-    count = seconds_above_rate(per_second(samples, plan.schedule), plan)
-    if not count:
-        return ""
-    seconds = f"{count} second{'s' if count > 1 else ''}"
-    return f"In {seconds} throughput exceeds the bottleneck's rate: {LATE_DATA}"
 
 
 def boundaries_s(plan: Plan) -> list[float]:

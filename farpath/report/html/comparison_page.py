@@ -6,6 +6,7 @@ from typing import Any
 
 from farpath.report.figures.compared_curves import looks_in
 from farpath.report.html.render import render
+from farpath.report.late_data import above_rates_note
 from farpath.report.tables.comparison import Comparison
 
 #: Height of a panel in pixels, and the part of the figure between two panels.
@@ -23,6 +24,7 @@ def render_comparison(comparison: Comparison) -> str:
         assets="",
         remarks=comparison.remarks,
         tables=(comparison.records_table, comparison.results_table),
+        above_rate=above_rates_note(run.record for run in comparison.runs),
         curves={"data": _traces(comparison), "layout": _layout(comparison)},
     )
 

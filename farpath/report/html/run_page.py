@@ -21,7 +21,6 @@ from farpath.metrics.run import SMOOTHING_S, per_second, smoothed_flows
 from farpath.programs.catalog import catalogue
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.run_over_time import (
-    above_rate_note,
     boundaries_s,
     region_names,
     region_tick_s,
@@ -30,6 +29,7 @@ from farpath.report.figures.run_over_time import (
 )
 from farpath.report.figures.stack_colours import MOST_NAMED, OTHER_COLOUR, looks_of
 from farpath.report.html.render import PLOTLY_CONFIG, render
+from farpath.report.late_data import above_rate_note
 from farpath.report.overview import overview
 from farpath.report.repeat import command_of
 from farpath.spec.changes import Timeline

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from farpath.base.column import NOTHING, number
+from farpath.base.column import NOTHING, Column, number
 from farpath.base.errors import BadInputError
-from farpath.metrics.catalogue import FLOW, RUN_RESULTS
+from farpath.metrics.catalogue import FLOW, RUN_RESULTS, SPURIOUS
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, summarise_record
 from farpath.metrics.record_set import RUNS, Member, make_record_set
@@ -111,6 +111,13 @@ class Compared:
         return flows_of(self.record)
 
 
+#: The quantities of whole runs.
+_RESULTS: tuple[Column[Compared], ...] = (
+    *(column.seen_from(lambda run: run.summary) for column in RUN_RESULTS),
+    SPURIOUS.seen_from(lambda run: run.flows),
+)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """The records of a comparison in their order; differences are from the first.
@@ -174,20 +181,23 @@ class Comparison:
         for other in others:
             header += [other.letter, f"{other.letter} against {first.letter}"]
         rows = [
-            _row(
-                column.words, [column.number_of(run.summary) for run in self.runs], column.decimals
-            )
-            for column in RUN_RESULTS
+            _row(column.words, [column.number_of(run) for run in self.runs], column.decimals)
+            for column in self._of_runs
         ]
         rows += self._link_rows()
         rows += self._flow_rows()
         note = _NOTE.format(first=first.letter)
         return Table.of_texts("Results", tuple(header), tuple(rows), note)
 
+    @property
+    def _of_runs(self) -> tuple[Column[Compared], ...]:
+        """The quantities of whole runs; spurious retransmissions only if there are any."""
+        wasted = any(SPURIOUS.of(run.flows) for run in self.runs)
+        return _RESULTS if wasted else _RESULTS[:-1]
+
     def _table_by_run(self) -> Table:
         columns = {
-            column.heading: [column.text(run.summary) for run in self.runs]
-            for column in RUN_RESULTS
+            column.heading: [column.text(run) for run in self.runs] for column in self._of_runs
         }
         links = [run.summary.queue_link for run in self.runs]
         if any(links):

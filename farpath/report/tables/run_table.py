@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from farpath.base.column import NOTHING, Column, Shown, given
+from farpath.base.column import NOTHING, Column, Shown, given, number
 from farpath.mechanisms.era.mechanism import era_text
 from farpath.mechanisms.mechanism import Recorded
 from farpath.mechanisms.registry import mechanism_columns
 from farpath.metrics.catalogue import RUN
+from farpath.metrics.estimate import Estimate
 from farpath.metrics.record_set import Group, Member, RecordSet
 from farpath.metrics.run_settings import SETTINGS, further_settings, group_settings
 from farpath.report.table import Cell, Table, with_interval
@@ -24,6 +25,10 @@ NOTE = (
 INTERVAL_NOTE = "Means over seeds; ±: half of the 95 % confidence interval (Student's t)."
 ALIKE_NOTE = (
     "Runs {} are the same packet for packet: nothing in them is random, so seeds say nothing."
+)
+HARDLY_NOTE = (
+    "Nothing in runs {} is random, so that seeds say little: they move only the start of programs, "
+    "by microseconds."
 )
 
 
@@ -128,9 +133,14 @@ def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Tabl
         run_numbers = _numbers([records.members.index(member) + 1 for member in group.members])
         if group.are_alike:
             alike.append(ALIKE_NOTE.format(run_numbers))
+        if group.are_hardly_random:
+            alike.append(HARDLY_NOTE.format(run_numbers))
         means = [(metric, group.over_seeds(metric.number_of)) for metric in METRICS]
         cells: Iterator[tuple[Cell, Cell]] = (
-            (Shown(mean.mean, with_interval(mean, metric.decimals)), mean.half_width)
+            (
+                Shown(mean.mean, mean_text(mean, metric.decimals, group.are_hardly_random)),
+                mean.half_width,
+            )
             for metric, mean in means
         )
         rows.append(
@@ -138,7 +148,7 @@ def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Tabl
                 run_numbers,
                 *_settings_cells(first, further[first.run.record]),
                 settings_text or NOTHING,
-                Shown(seeds, seeds_words(seeds, group.are_alike)),
+                Shown(seeds, seeds_words(seeds, group.are_alike, group.are_hardly_random)),
                 *(cell for pair in cells for cell in pair),
             )
         )
@@ -154,13 +164,21 @@ def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Tabl
     return Table("over-seeds", title, columns, tuple(rows), " ".join([INTERVAL_NOTE, *alike]))
 
 
-def seeds_words(seeds: int, are_alike: bool) -> str:
-    """Return how many seeds runs had, and whether these decided nothing.
+def mean_text(estimated: Estimate, decimals: int, hardly_random: bool) -> str:
+    """Format a mean, of runs that are hardly random without an interval that rounds to zero."""
+    if hardly_random and float(number(estimated.half_width, decimals)) == 0:
+        return number(estimated.mean, decimals)
+    return with_interval(estimated, decimals)
 
-    >>> seeds_words(3, True), seeds_words(3, False)
-    ('3, not random', '3')
+
+def seeds_words(seeds: int, are_alike: bool, are_hardly_random: bool = False) -> str:
+    """Return how many seeds runs had, and whether these decided nothing, or hardly anything.
+
+    >>> seeds_words(3, True), seeds_words(3, False), seeds_words(3, False, True)
+    ('3, not random', '3', '3, hardly random')
     """
-    return f"{seeds}, not random" if are_alike else str(seeds)
+    words = ", not random" if are_alike else ", hardly random" if are_hardly_random else ""
+    return f"{seeds}{words}"
 
 
 def _records_table(records: RecordSet) -> Table:

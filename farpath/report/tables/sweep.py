@@ -9,9 +9,10 @@ from typing import Any
 from farpath.base.column import Column, Shown, Value, given
 from farpath.metrics.estimate import are_alike, estimate_over_seeds
 from farpath.metrics.one_draw import is_one_draw, one_draw_notes
+from farpath.metrics.record_set import Group
 from farpath.metrics.run_settings import SETTINGS
-from farpath.report.table import Cell, Table, with_interval
-from farpath.report.tables.run_table import INTERVAL_NOTE, seeds_words
+from farpath.report.table import Cell, Table
+from farpath.report.tables.run_table import INTERVAL_NOTE, mean_text, seeds_words
 from farpath.report.tables.sweep_results import OF_RUNS, SHARE, THROUGHPUT, SweepResults, SweptRun
 
 #: Settings that every row has, with their values as numbers.
@@ -97,12 +98,13 @@ def shares_table(results: SweepResults) -> Table | None:
     rows: list[tuple[Cell, ...]] = []
     for values, runs in by_values.items():
         fingerprints = [run.made.fingerprint for run in runs]
+        hardly = Group(tuple(run.member for run in runs)).are_hardly_random
         means = [
             estimate_over_seeds([share.number_of(run) for run in runs], fingerprints)
             for share in results.shares
         ]
-        seeds = Shown(len(runs), seeds_words(len(runs), are_alike(fingerprints)))
-        rows.append((*values, seeds, *(Shown(m.mean, with_interval(m, 3)) for m in means)))
+        seeds = Shown(len(runs), seeds_words(len(runs), are_alike(fingerprints), hardly))
+        rows.append((*values, seeds, *(Shown(m.mean, mean_text(m, 3, hardly)) for m in means)))
     columns: tuple[Column[Any], ...] = (
         *(given(name, name) for name in results.outcome.run_set.axes),
         given("seeds", "seeds"),

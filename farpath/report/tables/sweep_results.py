@@ -9,7 +9,7 @@ from functools import cached_property
 from farpath.base.column import Column
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import mechanism_columns
-from farpath.metrics.catalogue import FLOW, RUN_RESULTS
+from farpath.metrics.catalogue import FLOW, RUN_RESULTS, SPURIOUS
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.record_set import RUNS, Member, RecordSet, make_record_set
 from farpath.metrics.results import RunSummary
@@ -61,7 +61,10 @@ def _summary_of(run: SweptRun) -> Summary:
 
 
 #: The quantities of whole runs.
-OF_RUNS = tuple(column.seen_from(_summary_of) for column in RUN_RESULTS)
+OF_RUNS: tuple[Column[SweptRun], ...] = (
+    *(column.seen_from(_summary_of) for column in RUN_RESULTS),
+    SPURIOUS.seen_from(lambda run: run.flows.values()),
+)
 
 
 def column_keys(sweep: RunSet) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from farpath.base.errors import BadInputError
-from farpath.cli.shared_options import AsJson, Jobs, ReportsDir
+from farpath.cli.shared_options import AsJson, Cores, ReportsDir
 
 if TYPE_CHECKING:
     from farpath.report.report import Report
@@ -37,7 +36,7 @@ def conformance(
         str | None,
         typer.Option(help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."),
     ] = None,
-    jobs: Jobs = None,
+    cores: Cores = None,
     out: ReportsDir = RESULTS,
     list_scenarios: Annotated[
         bool, typer.Option("--list", help="List the scenarios and statements; run none.")
@@ -63,9 +62,7 @@ def conformance(
             for statement in scenario.statements:
                 print(f"  {statement.name:<24} {statement.document}, {statement.section}")
         return
-    at_once = jobs if jobs is not None else available_cores()
-    if at_once < 1:
-        raise BadInputError(option="jobs", given=at_once, remedy="it must be 1 or more")
+    at_once = cores or available_cores()
     # Wrong options are refused before a kernel is built.
     require_directory(out)
     runs = [planned_run(scenario.name, scenario.request(stack)) for scenario in chosen]

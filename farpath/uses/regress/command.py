@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from farpath.base.errors import BadInputError
-from farpath.cli.shared_options import AsJson, Jobs, ReportsDir
+from farpath.cli.shared_options import AsJson, Cores, ReportsDir
 from farpath.uses.regress import bisect_command
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def regress(
     seeds: Annotated[
         int, typer.Option(help="Number of seeds from which bounds are computed.")
     ] = SEEDS,
-    jobs: Jobs = None,
+    cores: Cores = None,
     out: ReportsDir = RESULTS,
     list_runs: Annotated[bool, typer.Option("--list", help="List the runs; make none.")] = False,
     as_json: AsJson = False,
@@ -92,10 +92,9 @@ def regress(
         for trial in chosen:
             print(f"{trial.name:<28} {trial.case.title}")
         return
-    at_once = jobs if jobs is not None else available_cores()
-    for name, number in (("jobs", at_once), ("seeds", seeds)):
-        if number < 1:
-            raise BadInputError(problem=f"`{name}` is {number}", remedy="it must be 1 or more")
+    at_once = cores or available_cores()
+    if seeds < 1:
+        raise BadInputError(option="seeds", given=seeds, remedy="it must be 1 or more")
     if base is not None and (baseline is not None or update):
         raise BadInputError(
             problem="`base` compares two kernels", remedy="leave out `baseline` and `update`"

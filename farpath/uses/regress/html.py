@@ -12,6 +12,7 @@ from farpath.record.record import load_record
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.stack_colours import looks_of
 from farpath.report.html.render import render
+from farpath.report.late_data import above_rates_note
 from farpath.report.table import Table
 from farpath.spec.labels import flow_label
 from farpath.uses.regress import report
@@ -28,6 +29,8 @@ ONLY_AFTER = (
     "Only the run after is drawn: a baseline holds figures and bounds, and no samples. With "
     "--base=<kernel> both kernels are run, and both drawn."
 )
+#: The runs of a section, and the dash of each's curves.
+DASHES = {"before": "dot", "after": "solid"}
 PANELS = ("throughput (Mbit/s)", "congestion window (packets)")
 
 
@@ -44,6 +47,7 @@ class Cell:
 class Section:
     """A run that is not identical: the results, with curves if there is a record.
 
+    ``note``: which run the curves are of. ``above_rate``: why they exceed the bottleneck's rate.
     ``commands``: the commands that repeat it, by their purpose.
     """
 
@@ -52,6 +56,7 @@ class Section:
     title: str
     curves: dict[str, Any] | None
     note: str
+    above_rate: str
     commands: Mapping[str, str]
 
 
@@ -106,6 +111,11 @@ def _section(
     comparison: Comparison, verdict: CaseVerdict, trial: Trial, options: Sequence[str]
 ) -> Section:
     before, after = comparison.records.get(verdict.trial, (None, None))
+    records = {
+        name: load_record(directory, verify=False)
+        for name, directory in zip(DASHES, (before, after), strict=True)
+        if directory is not None
+    }
     judge_command = (
         "farpath",
         "regress",
@@ -123,21 +133,18 @@ def _section(
         verdict,
         _section_name(verdict),
         trial.case.title,
-        _curves(comparison, verdict),
+        _curves(records),
         ONLY_AFTER if before is None and after is not None else "",
+        above_rates_note(records.values()),
         commands,
     )
 
 
-def _curves(comparison: Comparison, verdict: CaseVerdict) -> dict[str, Any] | None:
+def _curves(records: Mapping[str, Record]) -> dict[str, Any] | None:
     """Return both runs' curves in one figure; None if there is no record."""
     traces = []
-    record_dirs = comparison.records.get(verdict.trial, (None, None))
-    for record_dir, name, dash in zip(
-        record_dirs, ("before", "after"), ("dot", "solid"), strict=True
-    ):
-        if record_dir is not None:
-            traces += _record_traces(load_record(record_dir, verify=False), name, dash)
+    for name, record in records.items():
+        traces += _record_traces(record, name, DASHES[name])
     return {"data": traces, "layout": _layout()} if traces else None
 
 

@@ -40,7 +40,7 @@ def responsiveness(
     interval: Annotated[
         str, typer.Option(help="Time after which a connection is added and stability looked at.")
     ] = "5s",
-    limit: Annotated[str, typer.Option(help="Longest test, in virtual time.")] = "120s",
+    timeout: Annotated[str, typer.Option(help="Longest test, in virtual time.")] = "120s",
     figure: Annotated[
         FilePath | None, typer.Option(help="Draw probes, goodput and RPM: rpm.png or rpm.svg.")
     ] = None,
@@ -67,7 +67,7 @@ def responsiveness(
     method = Method(
         direction=direction,
         interval_s=quantities.SHORT_TIME_S.parse(interval, "interval", INTERVAL_S_RANGE),
-        limit_s=quantities.DURATION_S.parse(limit, "limit"),
+        limit_s=quantities.DURATION_S.parse(timeout, "timeout"),
         seed=plan.seed,
     )
     if figure is not None and figure.suffix.removeprefix(".") not in FORMATS:

@@ -64,10 +64,10 @@ class Method:
         if self.limit_s < 2 * self.averaged_intervals * self.interval_s:
             least_s = 2 * self.averaged_intervals * self.interval_s
             raise BadInputError(
-                option="limit",
+                option="timeout",
                 given=f"{self.limit_s:g}s",
                 problem=f"intervals of {self.interval_s:g} s need at least {least_s:g} s",
-                remedy="give a longer `limit` or a shorter `interval`",
+                remedy="give a longer `timeout` or a shorter `interval`",
             )
 
     def pairs_per_s(self, goodput_bps: float) -> float:
@@ -125,7 +125,9 @@ def trimmed_mean(times_ms: Iterable[float], kept_part: float) -> float:
     """
     ordered = sorted(times_ms)
     if not ordered:
-        raise LabFailedError("no probe came back while the path was loaded: give a longer --limit")
+        raise LabFailedError(
+            "no probe came back while the path was loaded: give a longer --timeout"
+        )
     return statistics.fmean(ordered[: max(1, math.floor(kept_part * len(ordered)))])
 
 

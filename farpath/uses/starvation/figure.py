@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from farpath.metrics.run import per_second
 from farpath.report.figures.stack_colours import looks_of
 from farpath.report.figures.style import INK, QUIET, print_style
+from farpath.report.late_data import above_rates_note
 from farpath.uses.starvation.question import Starvation, Trial, worst
 from farpath.uses.starvation.table import share_text
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 PANELS_IN_ROW = 2
 #: Inches of a figure's width, and of the height of a row of panels and of a search's title.
 WIDTH_IN, ROW_IN, TITLE_IN = 7.5, 1.9, 0.4
+#: The characters that fit a line below a panel.
+PANEL_NOTE_CHARS = 55
 
 
 def draw_starvation(
@@ -93,7 +97,8 @@ def _draw_flows(axes: Axes, search: Starvation, record: Record) -> None:
         )
     axes.set_xlim(0, record.plan.schedule.duration_s)
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("time in the worst run (s)")
+    note = fill(above_rates_note([record]), PANEL_NOTE_CHARS)
+    axes.set_xlabel("\n".join(["time in the worst run (s)", *([note] if note else [])]))
     axes.set_ylabel("throughput (Mbit/s)")
     legend = axes.legend(frameon=False, loc="best")
     for text in legend.get_texts():

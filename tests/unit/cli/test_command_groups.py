@@ -54,3 +54,20 @@ def test_only_make_s_variables_are_options_of_a_run(
     )
     assert ended.returncode == status, ended.stderr
     assert ended.stderr.startswith("farpath: RTT is 'far'" if status else "")
+
+
+#: Commands whose results are files, a terminal of the user's own, or what they remove.
+WITHOUT_VALUES = {"export", "draw", "site", "shell", "campaign", "reference", "clean"}
+
+
+@pytest.mark.parametrize("command", list(all_commands()), ids=lambda command: str(command.name))
+def test_commands_call_one_thing_by_one_name(command: LazyCommand) -> None:
+    context = typer.Context(command_line())
+    own = command.make_context(command.name, [], context, resilient_parsing=True).command
+    options = {option: parameter for parameter in own.params for option in parameter.opts}
+    at_once = {
+        name for name, one in options.items() if "runs at once" in (getattr(one, "help", "") or "")
+    }
+    assert at_once <= {"--cores"}
+    assert not options.keys() & {"--jobs", "--workers", "--limit"}
+    assert ("--json" in options) is (command.name not in WITHOUT_VALUES)

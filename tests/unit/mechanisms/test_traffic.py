@@ -66,7 +66,7 @@ def test_both_kinds_of_other_traffic_are_joined_by_a_plus() -> None:
         ("tcp:10%,cc=htcp_2004", "one of the kernel's own"),
         ("tcp:10%,cc=udt", "one of the kernel's own"),
         ("tcp:10%+tcp:5%", "give tcp: once"),
-        ("5%+tcp:10%+cbr:1Mbit", "give one traffic that heeds nothing"),
+        ("5%+tcp:10%+cbr:1Mbit", "give one traffic that is unresponsive"),
     ],
 )
 def test_another_text_is_refused_in_one_line(text: str, message: str) -> None:

@@ -7,10 +7,10 @@ import math
 
 import pytest
 
-from farpath.metrics.estimate import are_alike, estimate_over_seeds
-from farpath.metrics.one_draw import is_one_draw, one_draw_notes, one_draw_sentences
+from farpath.metrics.estimate import Estimate, are_alike, estimate_over_seeds
+from farpath.metrics.one_draw import is_one_draw, is_random, one_draw_notes, one_draw_sentences
 from farpath.planning.request import RunRequest
-from farpath.report.tables.run_table import seeds_words
+from farpath.report.tables.run_table import mean_text, seeds_words
 
 CLEAN = RunRequest(rtt="20ms", rate="10Mbit", stack="cubic+reno", time="5s")
 
@@ -53,6 +53,16 @@ def test_a_run_with_anything_random_or_with_one_flow_is_not(change: dict[str, st
 )
 def test_what_is_fixed_makes_nothing_random(change: dict[str, str]) -> None:
     assert is_one_draw(dataclasses.replace(CLEAN, **change).plan())
+
+
+def test_runs_that_differ_in_the_order_of_their_starts_alone_have_no_interval_of_zero() -> None:
+    assert not is_random(CLEAN.plan())
+    assert is_random(CLEAN.changed(loss="1e-4").plan())
+    seeds = Estimate(18.87, 0.004, 2)
+    assert mean_text(seeds, 2, True) == "18.87"
+    assert mean_text(seeds, 3, True) == "18.870 ± 0.004"
+    assert mean_text(seeds, 2, False) == "18.87 ± 0.00"
+    assert "the same packets" not in one_draw_sentences(CLEAN.plan())[0]
 
 
 def test_runs_that_are_equal_packet_for_packet_have_no_interval() -> None:

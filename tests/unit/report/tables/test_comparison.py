@@ -61,6 +61,34 @@ def test_flows_of_a_number_of_bytes_are_compared_by_their_completion_times(
     assert not any("done" in row[0] for row in compare(pair).results_table.lines)
 
 
+def test_spurious_retransmissions_stand_apart_from_losses(pair: list[Record]) -> None:
+    none_dropped = with_flows(pair[1], {"flow1": 2.0, "flow2": 2.0}, dropped=0)
+    rows = {row[0]: row[1:] for row in compare([pair[0], none_dropped]).results_table.lines}
+    assert rows["spurious retransmissions (packets)"][0] == rows["retransmits (packets)"][0]
+    assert not any("spurious" in row[0] for row in compare(pair).results_table.lines)
+
+
+def test_figure_and_page_say_why_throughput_exceeds_the_bottleneck_s_rate(
+    tmp_path: FilePath,
+) -> None:
+    plans = [plan_of(rtt="50ms", rate="20Mbit", time="5s", stack=one) for one in ("bbr", "cubic")]
+    late, steady = (
+        [
+            write_lesson_run(tmp_path / f"{peak}{plan.stacks[0].name}", plan, throughput_mbps=curve)
+            for plan in plans
+        ]
+        for peak, curve in (
+            (30, lambda t_s, _flow: 30.0 if 2 < t_s <= 3 else 10.0),
+            (10, lambda _t_s, _flow: 10.0),
+        )
+    )
+    for records, is_said in ((late, True), (steady, False)):
+        comparison = compare(records)
+        axis = draw_comparison(comparison).axes[-1].get_xlabel().replace("\n", " ")
+        assert ("exceeds the bottleneck's rate: receivers read in blocks" in axis) is is_said
+        assert ("data behind a lost packet" in render_comparison(comparison)) is is_said
+
+
 def test_runs_are_named_by_the_settings_in_which_they_differ(pair: list[Record]) -> None:
     first, second = compare(pair).runs
     assert first.settings.startswith("htcp_2004, ")
@@ -120,6 +148,7 @@ def test_runs_are_sorted_and_named_by_what_differs(buffers: list[Record]) -> Non
         "D: buffer 16 BDP, seed 1",
     ]
     assert "flow1 bbr (share)" in every.results_table.header
+    assert "spurious" not in every.results_table.header
     by_seed = [run.settings for run in compare(buffers, by="seed").runs]
     assert by_seed == [
         "buffer 0.25 BDP, seed 1",

@@ -13,7 +13,7 @@ from tests.support.command_line import Farpath
         (("htcp",), "the stack 'htcp': give one of reno, cubic, bbr"),
         (("cubic:gamma=1",), "gamma"),
         (("reno", "--only=timeuot"), "--only is 'timeuot'"),
-        (("reno", "--jobs=0"), "--jobs is 0"),
+        (("reno", "--cores=0"), "--cores is 0"),
         (("reno", "--kernel=none"), "linux-source-7.3 or 7.3, or the directory"),
         (("reno", "--kernel=sender=7.3"), "--kernel is 'sender=7.3': it must be one kernel"),
     ],

@@ -11,7 +11,7 @@ from tests.support.command_line import Farpath
     ("options", "message"),
     [
         (("--stacks=htpc",), "did you mean htcp"),
-        (("--jobs=0",), "--jobs is 0"),
+        (("--cores=0",), "--cores is 0"),
         (("--seeds=0",), "--seeds is 0"),
         (("--seeds=1", "--update"), "bounds need two runs"),
         (("--base=linux-source-7.2", "--update"), "leave out"),

@@ -112,7 +112,7 @@ def test_a_result_is_the_same_after_json() -> None:
 
 @pytest.mark.parametrize(
     ("values", "option"),
-    [({"direction": "sideways"}, "direction"), ({"limit_s": 39.0}, "limit")],
+    [({"direction": "sideways"}, "direction"), ({"limit_s": 39.0}, "timeout")],
 )
 def test_a_method_refuses_what_it_cannot_do(values: dict[str, object], option: str) -> None:
     with refused(option):
