@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from farpath.mechanisms.dropper.drops_by_flow import FlowDrops
-from farpath.metrics.flow_summary import flow_summaries
+from farpath.metrics.flow_summary import flow_summaries, spurious_of
 from farpath.planning.request import RunRequest
 from farpath.record.record import Samples, typed_frame
 from farpath.report.overview import flows_table
@@ -66,6 +66,7 @@ def test_drops_are_those_of_each_flow_and_unknown_where_they_were_not_counted(
     without = flow_summaries(samples, plan)
     assert [(flow.drops, flow.lost) for flow in without] == [(None, None)] * 2
     assert [flow.spurious for flow in without] == [None, None]
+    assert (spurious_of(flows), spurious_of(without)) == (20, None)
     assert not {"drops", "lost", "spurious"} & set(flows_table(without).header)
 
 
