@@ -62,7 +62,7 @@ def compare(
 
     They are sorted by the settings in which they differ; differences are from the first.
     """
-    from farpath.metrics.record import metrics_of
+    from farpath.metrics.record_metrics import metrics_of
     from farpath.record.record import load_record
     from farpath.report.figures.compared_curves import draw_comparison
     from farpath.report.html.comparison_page import render_comparison
