@@ -46,7 +46,7 @@ DEV := .venv/farpath-dev-installed
 PAPER := .venv/farpath-paper-installed
 NOTEBOOK := .venv/farpath-notebook-installed
 # What the scripts of images/ keep in the cache
-CACHE_PARTS := build congestion container downloads kernel lab modules own python qemu qemu-modules qemu-root quic sender source udtperf unpacker
+CACHE_PARTS := build congestion container downloads kernel lab lab-archive modules own python qemu qemu-modules qemu-root quic sender source udtperf unpacker wheel
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git --exclude='*.py' '^\#!.*\b(ba|da)?sh\b' images .ci) images/lib/common.sh images/lib/debian.sh
 # Kernel modules have columns of tabs, as net/ipv4 has, for which clang-format knows no option;
 # two programs have lines that it would break elsewhere
@@ -56,7 +56,7 @@ C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -
 	-o -name '*.cc' -o -name '*.[ch]pp'))
 
 .PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules modules-built quic images rootfs-lab rootfs-sender \
-	rootfs-unpacker python python-notebook bundle \
+	rootfs-unpacker python python-notebook wheel \
 	base-image containers notebook experiment draw shell paper campaign regress reference test test-host-lab \
 	check coverage bench clean clean-cache
 
@@ -82,7 +82,7 @@ help:
 	make modules      the same stacks for a kernel of yours: KDIR=<its build tree>
 	make quic         the programs of QUIC stacks, which else the first run with one makes
 	make images       the root file systems alone
-	make bundle       one file that runs farpath on machines without any of this, nor a network
+	make wheel        dist/*.whl, from which pip installs farpath with its lab built
 	make containers   the container images: sender, kernel, lab, notebook
 	make base-image   what they are built on, where no registry can be reached
 	make notebook     JupyterLab with lessons and notebooks, in a container or without, on 127.0.0.1:8888
@@ -234,10 +234,9 @@ python: rootfs-lab
 python-notebook: rootfs-lab
 	@$(call linked,images/lab/python notebook,python-notebook)
 
-# One file that runs farpath on machines without any of this
-bundle: host-packages
-	@FARPATH_PROGRESS=lines $(again) -j4 stacks rootfs-sender python
-	images/bundle/make
+# What pip installs on machines without any of this: farpath, and its lab
+wheel: setup
+	@images/wheel/make
 
 # In a container where a Docker engine answers, else as a process (images/container)
 experiment:
@@ -371,7 +370,7 @@ bench: setup
 
 clean:
 	@images/container clean
-	rm -rf .venv .coverage build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .coverage build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-cache:

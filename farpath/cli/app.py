@@ -52,16 +52,25 @@ def _print_version(requested: bool) -> None:
 
 
 def version_line() -> str:
-    """Return farpath's version and commit, and the release of the lab's kernel if it is built."""
+    """Return farpath's version and commit, and release and origin of the lab's kernel."""
     from farpath import __version__
-    from farpath.lab.artifacts.images import find_images
+    from farpath.base.project import IS_CLONE, PROJECT
+    from farpath.lab.artifacts import lab_wheel
     from farpath.lab.provenance import git_commit
 
     try:
-        kernel = f"lab's kernel {find_images().manifests['kernel']['release']}"
+        kernel = _lab_of_clone(PROJECT) if IS_CLONE else lab_wheel.origin()
     except MachineLacksError:
         kernel = "no lab built"
     return f"farpath {__version__}, commit {git_commit() or 'unknown'}, {kernel}"
+
+
+def _lab_of_clone(project: FilePath) -> str:
+    from farpath.lab.artifacts.images import find_images
+
+    images = find_images()
+    release, built = images.manifests["kernel"]["release"], images.kernel.parents[1]
+    return f"lab's kernel {release} of the clone {project}, built in {built}"
 
 
 @app.callback()
@@ -165,6 +174,17 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         print("farpath: interrupted; nothing half made is left", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except ImportError as error:
+        if "shared object file" not in str(error):
+            traceback.print_exc()
+            sys.exit(BUG_STATUS)
+        missing = str(error).strip().rpartition("error was: ")[2].partition(":")[0]
+        print(
+            f"farpath: this machine has no {missing}, which a Python package needs: install it "
+            "(Debian's package of libstdc++.so.6 is libstdc++6)",
+            file=sys.stderr,
+        )
+        sys.exit(MachineLacksError.exit_status)
     except Exception as error:
         # typer raises click's exceptions for bad options, under names that depend on its
         # version; they have format_message. Any other exception is a bug of farpath.

@@ -14,6 +14,7 @@ from typing import Any
 from farpath.base.errors import MachineLacksError
 from farpath.base.project import BUILD
 from farpath.lab import host_kernel, machine, preflight, process
+from farpath.lab.artifacts import lab_wheel
 from farpath.lab.artifacts.images import Images, manifest
 from farpath.lab.process import Guest, RawRun, Watch
 from farpath.spec.plan import Plan
@@ -50,6 +51,7 @@ class HostImages(Images):
 
 
 def _image_paths(build: FilePath) -> HostImages:
+    lab_wheel.provide(build)
     return HostImages(
         kernel=ROOT,
         lab=ROOT,

@@ -19,7 +19,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import read_regular
-from farpath.base.project import PROJECT
+from farpath.base.project import IMAGES
 from farpath.lab import machine, process, suites, uml
 from farpath.lab.artifacts import elf
 from farpath.lab.artifacts.images import Images
@@ -28,7 +28,7 @@ from farpath.lab.watchdog import VirtualClock
 from farpath.spec.protocol import ORDERS, PACKETDRILL_DIR, RUNNER, TIMES
 
 TOOL = "packetdrill"
-TIMES_SOURCE = PROJECT / "images" / "packetdrill" / "times.c"
+TIMES_SOURCE = IMAGES / "packetdrill" / "times.c"
 SUFFIX = ".pkt"
 #: File that the kernel's runner reads outside its own directory, relative to that directory.
 HELPERS = "../../kselftest/ktap_helpers.sh"

@@ -10,7 +10,7 @@ from typing import Any
 
 from farpath import __version__
 from farpath.base.path_variants import CHANGED
-from farpath.base.project import PROJECT
+from farpath.base.project import IS_CLONE, PROJECT
 from farpath.lab.artifacts.images import Images
 from farpath.lab.artifacts.sources import source_identity, used_devices
 from farpath.lab.machine import cpu_mhz, cpu_model
@@ -25,6 +25,8 @@ from farpath.spec.settings import VIRTUAL
 #: Environment variable of a machine with a clock that counts instructions (farpath.lab.qemu):
 #: ns for each instruction of any core. A cycle is an instruction there.
 INSTRUCTION_NS = "FARPATH_INSTRUCTION_NS"
+#: File with the project's commit in an installed farpath (images/wheel/make).
+COMMIT_FILE = "farpath/commit.txt"
 #: Most stacks that a record's directory name lists; for more it has their number.
 NAMED_STACKS = 4
 
@@ -70,10 +72,13 @@ def _path_text(path: Path) -> str:
 def git_commit() -> str | None:
     """Return the project's commit, marked if files differ from it; None if unknown.
 
-    A container has no git and gets it by FARPATH_GIT_COMMIT.
+    A container has no git and gets it by FARPATH_GIT_COMMIT; an installed farpath has a file.
     """
     if commit := os.environ.get("FARPATH_GIT_COMMIT"):
         return commit
+    if not IS_CLONE:
+        file = PROJECT / COMMIT_FILE
+        return file.read_text(encoding="utf-8").strip() if file.is_file() else None
     command = ["git", "-C", str(PROJECT), "describe", "--always", "--abbrev=40", "--dirty"]
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -107,7 +112,7 @@ def provenance(images: Images, plan: Plan) -> dict[str, Any]:
         "code_sha256": code_identity(),
         "results_version": RESULTS_VERSION,
         "cpu_model": cpu_model(),
-        "runtime": os.environ.get("FARPATH_RUNTIME", "process"),
+        "runtime": os.environ.get("FARPATH_RUNTIME", "process" if IS_CLONE else "wheel"),
         "images_sha256": images_identity(plan, images),
         "source_sha256": source_identity(plan, images),
         **counted,

@@ -17,12 +17,13 @@ from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.base.errors import LabFailedError, MachineLacksError
-from farpath.base.project import PROJECT
+from farpath.base.project import IMAGES, PROJECT
+from farpath.lab.artifacts.scripts import require_script
 from farpath.lab.host import STACKS_DIR
 from farpath.lab.provenance import INSTRUCTION_NS, git_commit
 from farpath.tools.commands import note
 
-SCRIPTS = PROJECT / "images" / "qemu"
+SCRIPTS = IMAGES / "qemu"
 PYTHON = "/opt/farpath/venv/bin/python"
 #: Directory of farpath in the machine.
 CODE = "/code"
@@ -49,6 +50,7 @@ class Parts:
 
 def _output(*command: str | FilePath) -> FilePath:
     """Run a build script and return the path that it prints; its messages go to stderr."""
+    require_script(FilePath(command[0]))
     note([str(word) for word in command])
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if result.returncode != 0:
@@ -65,7 +67,7 @@ def parts(root: FilePath | None = None, stacks: bool = True) -> Parts:
     """
     return Parts(
         root=root or _output(SCRIPTS / "root"),
-        sender=_output(PROJECT / "images" / "rootfs", "sender"),
+        sender=_output(IMAGES / "rootfs", "sender"),
         stacks=_output(SCRIPTS / "modules") if stacks else None,
     )
 
@@ -229,7 +231,7 @@ def _copies(machine_parts: Parts, more: Mapping[str, FilePath]) -> Sequence[tupl
         (f"{CODE}/farpath", PROJECT / "farpath"),
         (f"{CODE}/topologies", PROJECT / "topologies"),
         (f"{CODE}/benchmarks", PROJECT / "benchmarks"),
-        (f"{CODE}/images/kernel/stacks", PROJECT / "images" / "kernel" / "stacks"),
+        (f"{CODE}/images/kernel/stacks", IMAGES / "kernel" / "stacks"),
         (f"{CODE}/build/sender", machine_parts.sender),
         *stacks,
         *more.items(),

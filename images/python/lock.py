@@ -109,9 +109,11 @@ def main() -> None:
     """Resolve all groups together, then write each without what base has."""
     with tempfile.TemporaryDirectory() as directory:
         pins = Path(directory, "pins.txt")
+        # All but the lab, which is no package of others
+        extras = [f"--extra={extra}" for extra in EXTRAS]
         tools = Path(directory, "tools.txt")
         tools.write_text("\n".join(INSTALLER_PACKAGES))
-        everything = resolved("--all-extras", "pyproject.toml", str(tools))
+        everything = resolved(*extras, "pyproject.toml", str(tools))
         pins.write_text("\n".join(f"{one['name']}=={one['version']}" for one in everything))
         base = resolved("pyproject.toml", constraints=pins)
         installer = resolved(str(tools), constraints=pins)

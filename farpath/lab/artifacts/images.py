@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from farpath.base.errors import BadInputError, MachineLacksError
-from farpath.base.project import BUILD
+from farpath.base.project import BUILD, IS_CLONE
+from farpath.lab.artifacts import lab_wheel
 from farpath.programs.registry import program_of
 from farpath.spec.host_image import HostImage
 from farpath.spec.layout import Layout
@@ -30,7 +31,7 @@ from farpath.spec.user_time import MODULE as USER_TIME_MODULE
 
 #: Kernel options of congestion controls that have another name there.
 OPTIONS = {"highspeed": "HSTCP"}
-REMEDY = "run 'make setup' in the project's folder"
+REMEDY = "run 'make setup' in the project's folder" if IS_CLONE else lab_wheel.INSTALL_AGAIN
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Images:
 
     @property
     def linux_elf(self) -> FilePath:
-        """The kernel's ELF file; in a bundle ``linux`` is a script that runs it."""
+        """The kernel's ELF file; in a wheel ``linux`` is a script that runs it."""
         program = self.kernel / "linux.elf"
         return program if program.is_file() else self.linux
 
@@ -213,7 +214,11 @@ def manifest(directory: FilePath, name: str) -> Any:
 
 
 def find_images(build: FilePath = BUILD) -> Images:
-    """Return the images that ``make setup`` built; MachineLacksError if one is missing."""
+    """Return the images that ``make setup`` built, or those of an installed lab.
+
+    Raises MachineLacksError if one is missing, and as ``lab_wheel.provide``.
+    """
+    lab_wheel.provide(build)
     directories = {name: (build / name).resolve() for name in ("kernel", "lab", "sender", "stacks")}
     manifests = {name: manifest(directory, name) for name, directory in directories.items()}
     if manifests["stacks"]["linux_hash"] != manifests["kernel"]["linux_hash"]:

@@ -9,14 +9,14 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
-from farpath.base.project import PROJECT
+from farpath.base.project import IMAGES
 from farpath.lab.artifacts.images import Images, find_images, manifest
 from farpath.lab.artifacts.scripts import MODULES_SCRIPT, build_artifact
 from farpath.lab.artifacts.sources import DEVICES, STACKS
 from farpath.record.identity import hash_of
 from farpath.spec.hosts import RECEIVER, SENDER, SIDES
 
-BUILD_SCRIPT = PROJECT / "images" / "kernel" / "build"
+BUILD_SCRIPT = IMAGES / "kernel" / "build"
 _SERIES = re.compile(r"(?:linux-source-)?(\d+\.\d+)")
 #: The beginning of a text that names kernels by side.
 _SIDE = re.compile(r"\s*[a-z]+=")

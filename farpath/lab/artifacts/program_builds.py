@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from farpath.base.project import PROJECT
+from farpath.base.project import IMAGES
 from farpath.lab.artifacts.images import Images
 from farpath.lab.artifacts.scripts import build_artifact, errors_named, linked
 from farpath.programs.registry import program_of
@@ -26,7 +26,7 @@ def build_programs(stacks: Iterable[Stack], images: Images) -> None:
         if program.build_script:
             with errors_named("stack"):
                 directory = build_artifact(
-                    PROJECT / program.build_script,
+                    IMAGES.parent / program.build_script,
                     program.build_argument(stack),
                     tell=_print_to_stderr,
                 )

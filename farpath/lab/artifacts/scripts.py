@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError, FarpathError, MachineLacksError
-from farpath.base.project import PROJECT
+from farpath.base.project import IMAGES, LAB, PROJECT
 from farpath.lab.artifacts import oci
 from farpath.tools.commands import note
 
@@ -21,9 +21,9 @@ LARGEST_IMAGE_BYTES = 10_000_000_000
 LARGE_IMAGE_BYTES = 1_000_000_000
 #: Directories of a root that are left out, since they hold mounts of its machine.
 MOUNTED = ("dev", "proc", "sys")
-IMAGE_SCRIPT = PROJECT / "images" / "own-image"
-MODULES_SCRIPT = PROJECT / "images" / "kernel" / "modules"
-CONGESTION_SCRIPT = PROJECT / "images" / "udtperf" / "congestion"
+IMAGE_SCRIPT = IMAGES / "own-image"
+MODULES_SCRIPT = IMAGES / "kernel" / "modules"
+CONGESTION_SCRIPT = IMAGES / "udtperf" / "congestion"
 
 
 @contextmanager
@@ -35,6 +35,18 @@ def errors_named(option: str) -> Iterator[None]:
         raise BadInputError(option=option, problem=error.text, detail=error.detail) from error
     except FarpathError as error:
         raise type(error)(f"`{option}`: {error.text}", error.detail) from error
+
+
+def require_script(script: FilePath) -> None:
+    """Raise MachineLacksError if a build script is missing, or if an installed farpath has it.
+
+    What is installed compiles nothing: its scripts are sources. It unpacks users' images.
+    """
+    if not script.is_file() or (LAB is not None and script != IMAGE_SCRIPT):
+        raise MachineLacksError(
+            f"this farpath, {PROJECT}, does not build that "
+            f"({script.relative_to(IMAGES.parent)}): use a clone of the project"
+        )
 
 
 def build_artifact(
@@ -49,11 +61,7 @@ def build_artifact(
     since builds may take minutes. Raises BadInputError or MachineLacksError, by the script's
     exit status, with its last line.
     """
-    if not script.is_file():
-        raise MachineLacksError(
-            f"this farpath, {PROJECT}, came without what builds that "
-            f"({script.relative_to(PROJECT)}): use a clone of the project"
-        )
+    require_script(script)
     output: list[str] = []
     note([str(script), *arguments])
     with subprocess.Popen(

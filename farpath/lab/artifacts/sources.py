@@ -24,7 +24,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.c_source import file_code
-from farpath.base.project import BUILD, PROJECT
+from farpath.base.project import BUILD, IMAGES
+from farpath.lab.artifacts import lab_wheel
 from farpath.lab.artifacts.images import Images, manifest
 from farpath.platforms import platform_of
 from farpath.programs.registry import program_of
@@ -43,9 +44,9 @@ from farpath.spec.stack import Stack
 from farpath.spec.user_time import MODULE as USER_TIME_MODULE
 from topologies import lay_out
 
-STACKS = PROJECT / "images" / "kernel" / "stacks"
-DEVICES = PROJECT / "images" / "kernel" / "devices"
-SEEDRANDOM = PROJECT / "images" / "kernel" / "seedrandom.c"
+STACKS = IMAGES / "kernel" / "stacks"
+DEVICES = IMAGES / "kernel" / "devices"
+SEEDRANDOM = IMAGES / "kernel" / "seedrandom.c"
 #: The packages of each root file system that decide packets: programs, their own libraries, and the
 #: C library, by which they reach the kernel.
 DECIDING_PACKAGES = {
@@ -195,6 +196,7 @@ def host_build_identity(plan: Plan, build: FilePath = BUILD) -> str:
     The plan must have farpath's stacks only, and no users' images. Raises MachineLacksError if
     the end hosts' root is not built.
     """
+    lab_wheel.provide(build)
     sender = manifest((build / "sender").resolve(), "sender")
     sources = {
         stack.label: _module_source(STACKS, stack.module) for stack in plan.stacks if stack.module

@@ -19,6 +19,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, MachineLacksError, on_one_line
 from farpath.base.project import BUILD
+from farpath.lab.artifacts import lab_wheel
 from farpath.lab.artifacts.images import REMEDY
 from farpath.planning.user_topology import UserText, is_user_topology, network_of, split_text
 from farpath.spec.user_network import UserNetwork
@@ -52,6 +53,7 @@ def user_network(text: str, build: FilePath = BUILD) -> UserNetwork | None:
             problem=f"there is no file {named.file}",
             remedy="give one with a class derived from Mininet's Topo",
         )
+    lab_wheel.provide(build)
     package = build / PACKAGE
     if not package.is_dir():
         raise MachineLacksError(
