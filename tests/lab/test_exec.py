@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
@@ -400,3 +401,17 @@ def test_the_command_ends_with_its_clients_status_and_output_and_passes_stdin_on
         b"client.err has --output-limit=64KiB, and what exceeds it is lost; SIGXFSZ ends a program "
         b"then (status 153): give more, as in --output-limit=1GiB\n"
     )
+
+
+def test_the_readme_shows_what_its_command_prints(tmp_path: FilePath) -> None:
+    sample = (PROJECT / "README.md").read_text().partition("    $ farpath exec ")[2]
+    command, shown = sample.partition("\n\n!")[0].split("\n", 1)
+    ended = subprocess.run(
+        [PYTHON, "-m", "farpath", "--quiet", "exec", *command.split()],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stdout.strip() == textwrap.dedent(shown).strip()

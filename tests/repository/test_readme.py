@@ -98,7 +98,7 @@ def test_the_sample_output_is_what_a_shipped_record_shows(farpath: Farpath) -> N
 def test_the_readme_is_short_and_names_what_ci_and_newcomers_call() -> None:
     text = README.read_text()
     assert len(text.encode()) <= README_BYTES
-    for command in ("make experiment", "make test", "make test-host-lab", "make bundle"):
+    for command in ("make experiment", "make test", "make test-host-lab", "pip install"):
         assert command in text
 
 
