@@ -123,12 +123,12 @@ read_manifest() {
         die 3 "$1 is not as this farpath writes it, as said above; remove ${1%/*} and build it again"
 }
 
-# module_fields DIRECTORY: lines for write_manifest, of each module there and its source
+# module_fields DIRECTORY: lines for write_manifest, of each module there and its source's code
 module_fields() {
     local file name
     for file in "$1"/*.ko; do
         name=$(basename "$file" .ko)
         printf 'modules\t%s\tmodule_hash\t%s\n' "$name" "$(sha256_of "$file")"
-        printf 'modules\t%s\tsource_hash\t%s\n' "$name" "$(sha256_of "$1/$name.c")"
+        printf 'modules\t%s\tsource_hash\t%s\n' "$name" "$(code_of "$1/$name.c" | sha256_of -)"
     done
 }

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import shutil
 from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.base.project import PROJECT
+from farpath.base.c_source import file_code
+from farpath.base.documents import read_json
+from farpath.base.project import BUILD, PROJECT
 from farpath.lab import process, uml
 from farpath.lab.artifacts.images import Images, find_images
+from farpath.lab.artifacts.sources import source_identity
 from farpath.programs.catalog import catalogue
 from farpath.programs.iperf3.program import OURS
 from farpath.spec.plan import Plan
@@ -53,6 +58,22 @@ system.power_off()
 @pytest.fixture
 def images() -> Images:
     return find_images()
+
+
+def test_modules_are_known_by_the_code_of_their_sources_by_whichever_compiler(
+    images: Images,
+) -> None:
+    modules = read_json(BUILD / "stacks" / "manifest.json")["modules"]
+    for name, module in modules.items():
+        (source,) = (*SOURCES.glob(f"{name}.c"), *DEVICES.glob(f"{name}.c"))
+        assert module["source_hash"] == hashlib.sha256(file_code(source)).hexdigest(), name
+    plan = together([NAMES[0]], 5.0)
+    before = source_identity(plan, images)
+    stacks = {
+        name: {**module, "module_hash": "another compiler's"} for name, module in modules.items()
+    }
+    manifests = {**images.manifests, "stacks": {**images.manifests["stacks"], "modules": stacks}}
+    assert source_identity(plan, dataclasses.replace(images, manifests=manifests)) == before
 
 
 def test_every_module_unloads_and_loads_again_without_a_word_of_the_kernel(
