@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
@@ -30,9 +31,10 @@ FULL_RTT_MS = 10.0
 #: Two emulated cores take turns, so that one may wait some ms for the other: of 40 pings
 #: one was late when this was written, and the record marked.
 LATE_PINGS = 0.05
-#: Which flow a drop hits depends on microseconds, and a region of 5 s has a handful of
-#: drops: two runs of the host lab differed by 0.07 when this was written.
-FAIRNESS = 0.15
+#: Which flow a drop hits depends on microseconds, and a region of 5 s has a handful of drops, so
+#: that F of a region differs by chance, by up to 0.17; its mean over the five regions with several
+#: flows differed by 0.04.
+FAIRNESS = 0.1
 
 
 @dataclass(frozen=True)
@@ -117,15 +119,14 @@ def test_full_buffer_rtt_is_that_of_the_virtual_lab_and_of_the_path(both: Both) 
     assert host >= machine_health.full_rtt_ms(both.host.plan.path) - FULL_RTT_MS, line
 
 
-def test_fairness_of_each_region_is_that_of_the_virtual_lab(both: Both) -> None:
-    host, virtual = both.summaries()
-    pairs = list(zip(host.regions, virtual.regions, strict=True))
-    lines = [
-        said(f"F of region {real.number}", real.fairness, other.fairness, FAIRNESS)
-        for real, other in pairs
-    ]
-    assert len(pairs) == 7
-    assert all(abs(real.fairness - other.fairness) <= FAIRNESS for real, other in pairs), lines
+def test_fairness_is_that_of_the_virtual_lab(both: Both) -> None:
+    host, virtual = (
+        [region.fairness for region in summary.regions if len(region.flows) > 1]
+        for summary in both.summaries()
+    )
+    assert len(host) == len(virtual) == 5
+    line = said("mean F of shared regions", mean(host), mean(virtual), FAIRNESS)
+    assert abs(mean(host) - mean(virtual)) <= FAIRNESS, line
 
 
 def test_the_record_says_which_kernel_and_which_lab(machine: Machine, both: Both) -> None:

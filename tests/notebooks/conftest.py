@@ -19,7 +19,7 @@ from farpath.runs.status import shipped_records
 from tests.support.campaigns import LABELS, write_seven_regions
 from tests.support.processes import completed
 
-PARTS = ("farpath", "topologies", "experiments", "notebooks")
+PARTS = ("farpath", "topologies", "experiments", "images", "notebooks")
 QUICK_REGION_S = 30.0
 
 
