@@ -16,7 +16,6 @@ from pathlib import Path as FilePath
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from farpath.base.project import PROJECT
 from tests.notebooks.conftest import Clone, make_clone
 
 #: After so long a page hangs; a loaded machine only takes its time.
@@ -77,8 +76,6 @@ def clone(tmp_path: FilePath) -> Clone:
 @pytest.fixture
 def address(clone: Clone) -> Iterator[str]:
     """A JupyterLab of the clone's that answers, started as ``make notebook`` starts it."""
-    for part in ("images/notebook", "images/lib"):
-        shutil.copytree(PROJECT / part, clone.folder / part)
     (clone.folder / ".venv").symlink_to(sys.prefix, target_is_directory=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
