@@ -8,12 +8,16 @@ import pkgutil
 from types import ModuleType
 
 
-def modules_of(package: str, name: str) -> list[ModuleType]:
+def modules_of(package: str, name: str, is_optional: bool = False) -> list[ModuleType]:
     """Return the modules of a name in the folders of a package, in the order of the folders.
 
-    A folder need not have one. Raises what the import of a module raises.
+    ``is_optional``: whether a folder may have none. Raises the errors of their imports.
     """
     places = importlib.import_module(package).__path__
     folders = sorted(folder.name for folder in pkgutil.iter_modules(places) if folder.ispkg)
     modules = (f"{package}.{folder}.{name}" for folder in folders)
-    return [importlib.import_module(one) for one in modules if importlib.util.find_spec(one)]
+    return [
+        importlib.import_module(module)
+        for module in modules
+        if not is_optional or importlib.util.find_spec(module)
+    ]

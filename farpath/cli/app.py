@@ -141,6 +141,13 @@ def _options_of(error: Exception) -> list[str] | None:
     return [text for parameter in context.command.params for text in parameter.opts]
 
 
+def _missing_library(error: Exception) -> str:
+    """Return the shared library for want of which an import failed; empty for other errors."""
+    if not isinstance(error, ImportError) or "shared object file" not in str(error):
+        return ""
+    return str(error).strip().rpartition("error was: ")[2].partition(":")[0]
+
+
 def main() -> None:
     """Run the command line; a user's error becomes one line and an exit status, no traceback.
 
@@ -174,18 +181,14 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         print("farpath: interrupted; nothing half made is left", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except ImportError as error:
-        if "shared object file" not in str(error):
-            traceback.print_exc()
-            sys.exit(BUG_STATUS)
-        missing = str(error).strip().rpartition("error was: ")[2].partition(":")[0]
-        print(
-            f"farpath: this machine has no {missing}, which a Python package needs: install it "
-            "(Debian's package of libstdc++.so.6 is libstdc++6)",
-            file=sys.stderr,
-        )
-        sys.exit(MachineLacksError.exit_status)
     except Exception as error:
+        if library := _missing_library(error):
+            print(
+                f"farpath: this machine has no {library}, which a Python package needs: install it "
+                "(Debian's package of libstdc++.so.6 is libstdc++6)",
+                file=sys.stderr,
+            )
+            sys.exit(MachineLacksError.exit_status)
         # typer raises click's exceptions for bad options, under names that depend on its
         # version; they have format_message. Any other exception is a bug of farpath.
         format_message = getattr(error, "format_message", None)

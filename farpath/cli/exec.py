@@ -21,12 +21,12 @@ from farpath.cli.logs import print_paths, print_warnings
 from farpath.cli.run_options import with_options
 from farpath.cli.shared_options import RESULTS, Cores, RecordsDir
 from farpath.planning import program_plan as planning
-from farpath.report.junit import JunitCase, junit_xml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from farpath.lab.exec.program_run import ProgramOutcome, WallTimeoutError
+    from farpath.report.junit import JunitCase
     from farpath.runs.program_runs import ProgramCall
     from farpath.runs.run_set import RunSet
 
@@ -214,11 +214,17 @@ class _Asked:
     junit: FilePath | None
     as_json: bool
 
-    def write_junit(self, cases: Callable[[str], Sequence[JunitCase]]) -> None:
-        """Write the file of JUnit XML if there is to be one; ``cases`` makes those of a suite."""
+    @property
+    def suite(self) -> str:
+        """The suite of all runs in JUnit XML: the client's name."""
+        return FilePath(self.call.programs.client[0]).name
+
+    def write_junit(self, cases: Sequence[JunitCase]) -> None:
+        """Write the file of JUnit XML if there is to be one."""
+        from farpath.report.junit import junit_xml
+
         if self.junit is not None:
-            suite = FilePath(self.call.programs.client[0]).name
-            write_text(self.junit, junit_xml("farpath exec", cases(suite)))
+            write_text(self.junit, junit_xml("farpath exec", cases))
 
 
 def _run_one(asked: _Asked) -> int:
@@ -243,8 +249,7 @@ def _run_one(asked: _Asked) -> int:
         except FarpathError as error:
             if isinstance(error, WallTimeoutError) and asked.as_json:
                 print(json.dumps(_result_so_far(error)))
-            failure = error
-            asked.write_junit(lambda suite: [failed_case(suite, name, failure)])
+            asked.write_junit([failed_case(asked.suite, name, error)])
             raise
     ending = outcome.ending
     if ending.status == TIMED_OUT and ending.took_s >= call.programs.timeout_s:
@@ -261,9 +266,8 @@ def _run_one(asked: _Asked) -> int:
         f"exec: status {ending.status} after {ending.took_s:.3f} virtual s, record "
         f"{outcome.directory}, fingerprint {outcome.fingerprint[:12]}"
     )
-    asked.write_junit(
-        lambda suite: [ended_case(suite, name, program_result(outcome.directory, ending))]
-    )
+    result = program_result(outcome.directory, ending)
+    asked.write_junit([ended_case(asked.suite, name, result)])
     if asked.as_json:
         print(json.dumps(_result(outcome)))
     return ending.status
@@ -285,7 +289,7 @@ def _run_several(asked: _Asked, cores: int | None) -> int:
         *(asked.run_set, asked.call, asked.out, cores, progress_printer("exec"))
     )
     table = program_table(outcome)
-    asked.write_junit(lambda suite: junit_cases(suite, outcome.results))
+    asked.write_junit(junit_cases(asked.suite, outcome.results))
     made = Report(
         {TABLE_FILE: as_csv(table)},
         terminal_text([table]),

@@ -6,13 +6,12 @@ any other part of farpath is imported, since the options of a run are made of th
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from functools import cache
 
 import farpath.mechanisms
 from farpath.base.column import Column, Value
+from farpath.base.folders import modules_of
 from farpath.base.options import Option
 from farpath.mechanisms.mechanism import Findings, Mechanism, Output, Recorded, Texts
 from farpath.spec.plan import Plan
@@ -21,12 +20,8 @@ from farpath.spec.plan import Plan
 @cache
 def mechanisms() -> tuple[Mechanism, ...]:
     """Return all mechanisms in their order."""
-    folders = pkgutil.iter_modules(farpath.mechanisms.__path__, f"{farpath.mechanisms.__name__}.")
-    found: list[Mechanism] = [
-        importlib.import_module(f"{folder.name}.mechanism").MECHANISM
-        for folder in folders
-        if folder.ispkg
-    ]
+    modules = modules_of(farpath.mechanisms.__name__, "mechanism")
+    found: list[Mechanism] = [module.MECHANISM for module in modules]
     return tuple(sorted(found, key=lambda mechanism: mechanism.order))
 
 

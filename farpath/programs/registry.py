@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 
 from farpath import programs as package
 from farpath.base.errors import BadInputError
+from farpath.base.folders import modules_of
 from farpath.programs.program import Program
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
@@ -21,11 +20,8 @@ def programs() -> Mapping[str, Program]:
 
 
 @cache
-def _programs(places: tuple[str, ...]) -> Mapping[str, Program]:
-    modules = [module.name for module in pkgutil.iter_modules(places) if module.ispkg]
-    found: list[Program] = [
-        import_module(f"{package.__name__}.{name}.program").PROGRAM for name in sorted(modules)
-    ]
+def _programs(_places: tuple[str, ...]) -> Mapping[str, Program]:
+    found: list[Program] = [module.PROGRAM for module in modules_of(package.__name__, "program")]
     return {program.name: program for program in sorted(found, key=lambda one: one.rank)}
 
 

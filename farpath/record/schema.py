@@ -85,7 +85,7 @@ class _Table(Part):
 def _further(of: str) -> dict[str, Any]:
     """Return what ``recorded.py`` of mechanisms and programs declares of a part of a record."""
     packages = (farpath.mechanisms.__name__, farpath.programs.__name__)
-    modules = [module for package in packages for module in modules_of(package, "recorded")]
+    modules = [module for package in packages for module in modules_of(package, "recorded", True)]
     return {name: kind for module in modules for name, kind in getattr(module, of, {}).items()}
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from farpath.base.errors import on_one_line
 
-#: What a case can have been: a failure of what is tested, or an error of the test itself.
+#: Problems of a case: a failure of the tested program, or an error of the test itself.
 Problem = Literal["failure", "error"]
 
 
@@ -17,8 +17,8 @@ Problem = Literal["failure", "error"]
 class JunitCase:
     """A test case of a suite, with its time in seconds.
 
-    ``problem``: None of a case that passed, and ``message`` its line. ``text``: the output, or what
-    the problem is in several lines.
+    ``problem``: None of a case that passed, and ``message`` its line. ``text``: the output, or
+    the problem in several lines.
     """
 
     suite: str

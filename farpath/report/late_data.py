@@ -1,4 +1,4 @@
-"""What figures and pages say where throughput exceeds the bottleneck's rate in some seconds."""
+"""Notes of figures and pages on throughput above the bottleneck's rate in some seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* What most files of the lab's kernel open: compiled once for all of them (compiler) */
+/* Headers that most files of the lab's kernel open, compiled once for all of them (compiler) */
 #include <linux/kconfig.h>
 #include <linux/compiler_types.h>
 #include <linux/module.h>

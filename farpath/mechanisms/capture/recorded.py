@@ -1,4 +1,4 @@
-"""What a record holds of captures."""
+"""Fields of a record for captures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a record holds of changing links."""
+"""Fields of a record for changing links."""
 
 from __future__ import annotations
 

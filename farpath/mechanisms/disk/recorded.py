@@ -1,4 +1,4 @@
-"""What a record holds of disks."""
+"""Fields of a record for disks."""
 
 from __future__ import annotations
 

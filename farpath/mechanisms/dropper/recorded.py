@@ -1,4 +1,4 @@
-"""What a record holds of droppers: their counts, and drops by flow."""
+"""Fields of a record for droppers: their counts, and drops by flow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a record holds of a trace."""
+"""Fields of a record for a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a record holds of short flows."""
+"""Fields of a record for short flows."""
 
 from __future__ import annotations
 

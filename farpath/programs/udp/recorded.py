@@ -1,4 +1,4 @@
-"""What a record holds of flows of datagrams."""
+"""Fields of a record for flows of datagrams."""
 
 from __future__ import annotations
 
