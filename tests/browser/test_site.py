@@ -148,3 +148,26 @@ def test_a_records_own_page_needs_no_other_file(tab: Tab, tmp_path: FilePath) ->
     assert drawn_panels(tab) == 4
     assert len(tab.requests) == 1
     assert_clean(tab)
+
+
+@light_only
+def test_a_heading_sorts_the_runs_by_its_numbers_and_again_the_other_way(
+    site: FilePath, tmp_path: FilePath, tab: Tab
+) -> None:
+    build_site(site.parent / "records", tmp_path, quiet, view="runs")
+    tab.page.goto((tmp_path / "index.html").as_uri())
+    heading = tab.page.get_by_role("button", name="buffer")
+    heading.click()
+    heading.press("Enter")
+    units = [cell.split()[1] for cell in column(tab, "buffer")]
+    assert units == ["MB", "MB", "kB"]
+    assert heading.locator("..").get_attribute("aria-sort") == "descending"
+    heading.press("Enter")
+    units = [cell.split()[1] for cell in column(tab, "buffer")]
+    assert units == ["kB", "MB", "MB"]
+    assert_clean(tab)
+
+
+def column(tab: Tab, name: str) -> list[str]:
+    """The cells of a column of the runs, from the first row to the last."""
+    return tab.page.locator(f".runs td[data-name='{name}']").all_inner_texts()

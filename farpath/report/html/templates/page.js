@@ -98,3 +98,48 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   matchMedia("print").addEventListener("change", redraw);
 })();
+
+// Sorts a table's rows by the column whose heading is pressed; pressed again, the other way round.
+(function () {
+  "use strict";
+  const FACTORS = { k: 1e3, M: 1e6, G: 1e9 };
+
+  // A cell's number, with its unit's prefix, or else its text; a dash stands for no value.
+  function valueOf(cell) {
+    const text = cell.innerText.trim();
+    if (text === "-") return null;
+    const [, digits, prefix] = text.match(/^(-?[\d.,]+(?:e-?\d+)?)\s*([kMG]?)/) || [];
+    return digits ? parseFloat(digits.replaceAll(",", "")) * (FACTORS[prefix] || 1) : text;
+  }
+
+  function order(a, b) {
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    return String(a).localeCompare(String(b));
+  }
+
+  function sort(table, column, falls) {
+    const body = table.tBodies[0];
+    const rows = [...body.rows].map((row) => [valueOf(row.cells[column]), row]);
+    const known = rows.filter(([value]) => value !== null);
+    known.sort(([a], [b]) => (falls ? order(b, a) : order(a, b)));
+    const unknown = rows.filter(([value]) => value === null);
+    body.append(...[...known, ...unknown].map(([, row]) => row));
+  }
+
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const headings = [...table.tHead.rows[0].cells];
+    headings.forEach((heading, column) => {
+      if (heading.matches(".drawn")) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...heading.childNodes);
+      heading.append(button);
+      button.addEventListener("click", () => {
+        const falls = heading.getAttribute("aria-sort") === "ascending";
+        headings.forEach((each) => each.removeAttribute("aria-sort"));
+        heading.setAttribute("aria-sort", falls ? "descending" : "ascending");
+        sort(table, column, falls);
+      });
+    });
+  }
+})();
