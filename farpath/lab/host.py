@@ -51,11 +51,10 @@ class HostImages(Images):
 
 
 def _image_paths(build: FilePath) -> HostImages:
-    lab_wheel.provide(build)
     return HostImages(
         kernel=ROOT,
         lab=ROOT,
-        sender=(build / "sender").resolve(),
+        sender=lab_wheel.part(build, "sender"),
         stacks=build / STACKS_DIR / os.uname().release,
         own=build / "own",
         manifests={},

@@ -82,7 +82,7 @@ def program_plan(
     """Make the plan of a lab in which programs run, in one guest.
 
     ``program_bytes``: memory for programs and their files. ``both_families``: whether hosts
-    have IPv4 and IPv6, as of ``parse_families``. Both directions of the path are
+    have IPv4 and IPv6, as of ``has_both_families``. Both directions of the path are
     alike. Hosts have Debian's usual buffers unless the request names a path, or WINDOW. Background
     traffic of a named path is left out. Raises BadInputError.
     """
@@ -121,18 +121,24 @@ def program_plan(
     return dataclasses.replace(plan, settings=settings)
 
 
-def parse_families(text: str | None) -> tuple[str, bool]:
-    """Return the IP version of a plan, and whether hosts have both; raise BadInputError.
+def has_both_families(text: str | None) -> bool:
+    """Whether hosts have IPv4 and IPv6, by the option's text: the default."""
+    return text in (None, BOTH_FAMILIES)
 
-    >>> parse_families("both"), parse_families("6")
-    (('4', True), ('6', False))
+
+def parse_ip_version(text: str | None) -> str:
+    """Return the IP version of a plan, the first of both; raise BadInputError.
+
+    >>> parse_ip_version("both"), parse_ip_version("6")
+    ('4', '6')
     """
-    if text not in (None, *FAMILIES):
+    if has_both_families(text):
+        return "4"
+    if text not in FAMILIES:
         raise BadInputError(
             option="ip", given=text, remedy=f"it must be one of {', '.join(FAMILIES)}"
         )
-    both = text in (None, BOTH_FAMILIES)
-    return ("4" if both else str(text), both)
+    return text
 
 
 def parse_wait_for(texts: Sequence[str]) -> tuple[int, ...]:

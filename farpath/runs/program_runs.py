@@ -12,7 +12,7 @@ from farpath.lab.exec.program_run import run_programs
 from farpath.lab.machine import limited_cores
 from farpath.lab.run import Outcome
 from farpath.lab.user_parts import BuiltParts
-from farpath.planning.program_plan import parse_families, program_plan
+from farpath.planning.program_plan import has_both_families, parse_ip_version, program_plan
 from farpath.planning.request import RunRequest
 from farpath.record.program_record import Ending, ProgramRecord, load_program_record
 from farpath.runs.make import MadeSet, RunEvent, make_runs
@@ -36,9 +36,8 @@ class ProgramCall:
 
     def of(self, run_: PlannedRun) -> Programs:
         """Return the programs of one run, whose hosts have the IP versions that it asks for."""
-        return replace(
-            self.programs, both_families=parse_families((run_.request or {}).get("ip"))[1]
-        )
+        ip = (run_.request or {}).get("ip")
+        return replace(self.programs, both_families=has_both_families(ip))
 
 
 def program_set(
@@ -50,9 +49,9 @@ def program_set(
     """
 
     def planned(name: str, request: RunRequest) -> PlannedRun:
-        ip, both_families = parse_families(request.ip)
-        without = replace(request, ip=ip)
-        plan = program_plan(without, BuiltParts(VIRTUAL), program_bytes, both_families)
+        of_plan = replace(request, ip=parse_ip_version(request.ip))
+        both_families = has_both_families(request.ip)
+        plan = program_plan(of_plan, BuiltParts(VIRTUAL), program_bytes, both_families)
         return PlannedRun(name, plan, request=request.typed)
 
     return product_set(RunRequest(**single), axes, seeds, planned)

@@ -23,7 +23,7 @@ from tests.support.user_networks import own_plan
 
 EXAMPLES = PROJECT / "examples" / "own-topology"
 #: Mininet's own, in the lab's root file system.
-OF_MININET = BUILD / PACKAGE / "examples"
+OF_MININET = BUILD / "lab" / PACKAGE / "examples"
 COURSE = PROJECT / "tests" / "data" / "topologies"
 #: Headers of a TCP segment with timestamps beside its payload, in a frame of 1514 bytes.
 PAYLOAD_PART = 1448 / 1514

@@ -216,10 +216,10 @@ def manifest(directory: FilePath, name: str) -> Any:
 def find_images(build: FilePath = BUILD) -> Images:
     """Return the images that ``make setup`` built, or those of an installed lab.
 
-    Raises MachineLacksError if one is missing, and as ``lab_wheel.provide``.
+    Raises MachineLacksError if one is missing, and as ``lab_wheel.part``.
     """
-    lab_wheel.provide(build)
-    directories = {name: (build / name).resolve() for name in ("kernel", "lab", "sender", "stacks")}
+    names = ("kernel", "lab", "sender", "stacks")
+    directories = {name: lab_wheel.part(build, name) for name in names}
     manifests = {name: manifest(directory, name) for name, directory in directories.items()}
     if manifests["stacks"]["linux_hash"] != manifests["kernel"]["linux_hash"]:
         raise MachineLacksError(f"the lab's stacks are built for another kernel: {REMEDY}")

@@ -38,6 +38,15 @@ INSTALL = f"pip install 'farpath[lab]=={__version__}'"
 INSTALL_AGAIN = f"pip install --force-reinstall --no-deps --no-cache-dir farpath-lab=={__version__}"
 
 
+def part(build: FilePath, name: str) -> FilePath:
+    """Return the directory of a part of the lab, as kernel, lab, sender or stacks; as ``provide``.
+
+    It need not exist in a clone, whose parts ``make setup`` builds.
+    """
+    provide(build)
+    return (build / name).resolve()
+
+
 def provide(build: FilePath) -> None:
     """Unpack the lab of an installed farpath unless it is there; a clone has its own.
 

@@ -196,8 +196,7 @@ def host_build_identity(plan: Plan, build: FilePath = BUILD) -> str:
     The plan must have farpath's stacks only, and no users' images. Raises MachineLacksError if
     the end hosts' root is not built.
     """
-    lab_wheel.provide(build)
-    sender = manifest((build / "sender").resolve(), "sender")
+    sender = manifest(lab_wheel.part(build, "sender"), "sender")
     sources = {
         stack.label: _module_source(STACKS, stack.module) for stack in plan.stacks if stack.module
     }

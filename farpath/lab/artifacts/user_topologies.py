@@ -26,7 +26,7 @@ from farpath.spec.user_network import UserNetwork
 from farpath.tools.commands import note
 
 #: Where the lab's root file system has Mininet.
-PACKAGE = FilePath("lab/rootfs/usr/lib/python3/dist-packages/mininet")
+PACKAGE = FilePath("rootfs/usr/lib/python3/dist-packages/mininet")
 READER = FilePath(__file__).with_name("topo_reader.py")
 #: Real seconds that a file may take to make its topology.
 MOST_S = 30.0
@@ -53,8 +53,7 @@ def user_network(text: str, build: FilePath = BUILD) -> UserNetwork | None:
             problem=f"there is no file {named.file}",
             remedy="give one with a class derived from Mininet's Topo",
         )
-    lab_wheel.provide(build)
-    package = build / PACKAGE
+    package = lab_wheel.part(build, "lab") / PACKAGE
     if not package.is_dir():
         raise MachineLacksError(
             "`topology` is a file, which the lab's Mininet reads, and the lab is not built: "

@@ -17,7 +17,7 @@ from farpath.planning.program_plan import (
     OPTIONS,
     parse_command,
     parse_date_s,
-    parse_families,
+    parse_ip_version,
     parse_wait_for,
     program_plan,
 )
@@ -141,7 +141,7 @@ def test_only_ports_of_tcp_are_waited_for(text: str) -> None:
 
 def test_another_ip_version_than_4_6_or_both_is_refused() -> None:
     with refused("ip", "5"):
-        parse_families("5")
+        parse_ip_version("5")
 
 
 def test_programs_survive_json_and_those_of_older_records_are_read() -> None:
