@@ -1,7 +1,8 @@
 """farpath: real transport stacks over emulated long fat paths, in virtual time.
 
-``run``, ``sweep`` and ``load`` are the Python interface (docs/reference/python.md). They are
-imported when they are first used, so that ``import farpath`` costs nothing.
+``run``, ``sweep``, ``load``, ``compare`` and their errors are the Python interface
+(docs/reference/python.md). They are imported when they are first used, so that ``import farpath``
+costs nothing.
 """
 
 from __future__ import annotations
@@ -9,10 +10,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from farpath.api import RunResult, SweepResult, load, run, sweep
+    from farpath.api import (
+        BadInputError,
+        CheckFailedError,
+        ComparisonResult,
+        FarpathError,
+        LabFailedError,
+        MachineLacksError,
+        RunResult,
+        SweepResult,
+        compare,
+        load,
+        run,
+        sweep,
+    )
 
 __version__ = "0.1.0"
-__all__ = ["RunResult", "SweepResult", "__version__", "load", "run", "sweep"]
+__all__ = [
+    "BadInputError",
+    "CheckFailedError",
+    "ComparisonResult",
+    "FarpathError",
+    "LabFailedError",
+    "MachineLacksError",
+    "RunResult",
+    "SweepResult",
+    "__version__",
+    "compare",
+    "load",
+    "run",
+    "sweep",
+]
 
 
 if not TYPE_CHECKING:  # type checkers know the names above, and no others

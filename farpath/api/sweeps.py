@@ -54,10 +54,12 @@ class SweepResult:
         Columns: the settings ``stack``, ``rtt_ms``, ``rate_bps``, ``buffer_bytes`` and ``loss``;
         other swept options as they were given; ``seed``; ``throughput_mbps`` (of all flows),
         ``utilisation`` (its fraction of the rate), ``cov`` (coefficient of variation),
-        ``fairness_min`` (Jain's index), ``rtt_p99_ms`` (of pings), ``retransmits``,
-        ``queue_drops``; ``record`` (the name of its directory) and ``fingerprint``. Where runs have
-        several flows each has three more: ``flow1_stack``, ``flow1_throughput_mbps`` and
-        ``flow1_share`` (its fraction of all flows' bits). Where they have several bottlenecks
+        ``fairness_min`` (Jain's index), ``retransmits``, ``queue_drops``, ``rtt_p99_ms`` (of
+        pings), ``smoothed_rtt_median_ms`` and ``smoothed_rtt_p99_ms`` (of the senders of all flows;
+        missing where they report none), ``spurious``; ``record`` (the name of its directory) and
+        ``fingerprint``. Where runs have several flows each has five more: ``flow1_stack``,
+        ``flow1_throughput_mbps``, ``flow1_share`` (its fraction of all flows' bits),
+        ``flow1_smoothed_rtt_median_ms`` and so on. Where they have several bottlenecks
         ``queue_link`` is the link of the drops.
         """
         return sweep_table(self._results).frame

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from farpath.base.column import Column, Subject, count, number
-from farpath.metrics.flow_summary import FlowSummary, spurious_of
+from farpath.metrics.flow_summary import (
+    FlowSummary,
+    median_ms,
+    p99_ms,
+    smoothed_rtts_ms,
+    spurious_of,
+)
 from farpath.metrics.link import LinkSummary
 from farpath.metrics.run import Summary
 from farpath.metrics.short_flow import SizeClass
+from farpath.record.record import Record
 
 
 def in_mbps(value_bps: float | None) -> float | None:
@@ -44,7 +51,7 @@ RUN = _by_key(
     ),
     Column[Summary]("fairness_max", "F max", lambda run: run.fairness_max, 2),
     Column[Summary](
-        "rtt_p99_ms", "RTT p99 ms", lambda run: run.rtt_p99_ms, 1,
+        "rtt_p99_ms", "ping p99 ms", lambda run: run.rtt_p99_ms, 1,
         "99th percentile of ping RTTs (ms)", less_is_better=True,
     ),
     Column[Summary]("rtt_std_ms", "SD(RTT) ms", lambda run: run.rtt_std_ms, 1),
@@ -64,9 +71,23 @@ RUN = _by_key(
 RUN_RESULTS = tuple(
     RUN[key]
     for key in (
-        "throughput_mbps", "utilisation", "cov", "fairness_min", "rtt_p99_ms", "retransmits",
-        "queue_drops",
+        "throughput_mbps", "utilisation", "cov", "fairness_min", "retransmits", "queue_drops",
+        "rtt_p99_ms",
     )
+)  # fmt: skip
+
+#: The RTTs that a run's flows themselves had, by key: of all flows together.
+FLOWS_RTT = _by_key(
+    Column[Record](
+        "smoothed_rtt_median_ms", "flow RTT median ms",
+        lambda record: median_ms(smoothed_rtts_ms(record)), 1,
+        "median of the flows' smoothed RTTs (ms)", less_is_better=True,
+    ),
+    Column[Record](
+        "smoothed_rtt_p99_ms", "flow RTT p99 ms",
+        lambda record: p99_ms(smoothed_rtts_ms(record)), 1,
+        "99th percentile of the flows' smoothed RTTs (ms)", less_is_better=True,
+    ),
 )  # fmt: skip
 
 #: Retransmissions of packets that had arrived, of all flows of a run.
@@ -103,12 +124,14 @@ FLOW = _by_key(
     Column[FlowSummary]("lost", "lost", lambda flow: flow.lost, counts=True),
     Column[FlowSummary]("spurious", "spurious", lambda flow: flow.spurious, counts=True),
     Column[FlowSummary](
-        "smoothed_rtt_median_ms", "RTT median ms", lambda flow: flow.smoothed_rtt_median_ms, 1
+        "smoothed_rtt_median_ms", "RTT median ms", lambda flow: flow.smoothed_rtt_median_ms, 1,
+        "median of the smoothed RTT of {} (ms)", less_is_better=True,
     ),
     Column[FlowSummary](
-        "smoothed_rtt_p99_ms", "RTT p99 ms", lambda flow: flow.smoothed_rtt_p99_ms, 1
+        "smoothed_rtt_p99_ms", "RTT p99 ms", lambda flow: flow.smoothed_rtt_p99_ms, 1,
+        "99th percentile of the smoothed RTT of {} (ms)", less_is_better=True,
     ),
-)
+)  # fmt: skip
 
 #: The quantities of a link's queue, by key.
 LINK = _by_key(

@@ -119,6 +119,32 @@ def spurious_of(flows: Iterable[FlowSummary]) -> int | None:
     return sum(known) if known and len(known) == len(counts) else None
 
 
+def smoothed_rtts_ms(record: Record) -> Array:
+    """Return the smoothed RTTs in ms that the senders of a run's flows had, of all flows together.
+
+    They are those at the end of each interval. The length is the number of intervals in which a
+    sender knew one: UDT and datagrams report none. Reverse flows are left out.
+    """
+    rows = record.samples.flows
+    return _smoothed_rtts_ms(rows[rows["flow"].isin([f.name for f in record.plan.schedule.flows])])
+
+
+def median_ms(rtts_ms: Array) -> float | None:
+    """Return the median of RTTs; None without any."""
+    return float(np.median(rtts_ms)) if rtts_ms.size else None
+
+
+def p99_ms(rtts_ms: Array) -> float | None:
+    """Return the 99th percentile of RTTs; None without any."""
+    return float(np.percentile(rtts_ms, 99)) if rtts_ms.size else None
+
+
+def _smoothed_rtts_ms(rows: pd.DataFrame) -> Array:
+    rtts_ms = rows["rtt_us"].to_numpy(dtype=np.float64) / 1e3
+    known: Array = rtts_ms[rtts_ms > 0]
+    return known
+
+
 def _with_drops(summary: FlowSummary, drops: FlowDrops | None) -> FlowSummary:
     if drops is None:
         return summary
@@ -159,8 +185,7 @@ def _summary(
     """
     middles_s = np.arange(bits.size) + 0.5
     present = bits[(middles_s > flow.start_s) & (middles_s < flow.stop_s)]
-    rtts_ms = rows["rtt_us"].to_numpy(dtype=np.float64) / 1e3
-    rtts_ms = rtts_ms[rtts_ms > 0]
+    rtts_ms = _smoothed_rtts_ms(rows)
     retransmits = int(rows["retransmits"].sum())
     is_known = bool(retransmits) or not may_be_silent
     return FlowSummary(
@@ -172,6 +197,6 @@ def _summary(
         share=float(bits.sum()) / total_bits if total_bits > 0 else None,
         retransmits=retransmits if is_known and not is_no_tcp else None,
         resent=retransmits if is_no_tcp else None,
-        smoothed_rtt_median_ms=float(np.median(rtts_ms)) if rtts_ms.size else None,
-        smoothed_rtt_p99_ms=float(np.percentile(rtts_ms, 99)) if rtts_ms.size else None,
+        smoothed_rtt_median_ms=median_ms(rtts_ms),
+        smoothed_rtt_p99_ms=p99_ms(rtts_ms),
     )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from farpath.base.column import Value
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import values_of
+from farpath.metrics.catalogue import FLOWS_RTT
 from farpath.metrics.estimate import Estimate, are_alike, estimate_over_seeds
 from farpath.metrics.one_draw import is_random
 from farpath.metrics.results import ResultSet, RunSummary, load_runs, result_set_of
@@ -25,7 +26,6 @@ from farpath.record.record import Record, load_record
 from farpath.spec.labels import stacks_label
 
 if TYPE_CHECKING:
-    from farpath.metrics.run import Summary
     from farpath.spec.plan import Plan
 
 #: The view of records as a table of runs. Each study has a view of its own.
@@ -45,7 +45,10 @@ def default_view(plans: Sequence[Plan]) -> str:
 
 @dataclass(frozen=True)
 class Member:
-    """One run of a set: its plan, its summary, and the values of mechanisms' columns by key."""
+    """One run of a set: its plan, its summary, and the values that only its record has, by key.
+
+    These are of mechanisms' columns and of those on its flows' RTTs.
+    """
 
     plan: Plan
     run: RunSummary
@@ -67,7 +70,8 @@ class Member:
 
 def member_of(record: Record, run: RunSummary) -> Member:
     """Return the run of a record, of which ``run`` is the summary, as one of a set."""
-    return Member(record.plan, run, values_of(record))
+    of_flows = {key: column.of(record) for key, column in FLOWS_RTT.items()}
+    return Member(record.plan, run, {**of_flows, **values_of(record)})
 
 
 @dataclass(frozen=True)
@@ -81,11 +85,11 @@ class Group:
         """The seeds in ascending order, each once."""
         return tuple(sorted({member.plan.seed for member in self.members}))
 
-    def over_seeds(self, figure: Callable[[Summary], float]) -> Estimate:
+    def over_seeds(self, figure: Callable[[Member], float]) -> Estimate:
         """Return a metric's mean over the seeds; two records of one seed count as their mean."""
         by_seed: dict[int, list[float]] = {}
         for member in self.members:
-            by_seed.setdefault(member.plan.seed, []).append(figure(member.run.summary))
+            by_seed.setdefault(member.plan.seed, []).append(figure(member))
         fingerprints = [member.run.fingerprint for member in self.members]
         means = [statistics.fmean(values) for values in by_seed.values()]
         return estimate_over_seeds(means, fingerprints)

@@ -16,6 +16,7 @@ from farpath.base.files import safe_name
 if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table as RichTable
+    from rich.text import Text
 
     from farpath.metrics.estimate import Estimate
 
@@ -298,12 +299,14 @@ def rich_table(table: Table, widths: Sequence[int] | None = None) -> RichTable:
     return rich
 
 
-def fitting(table: Table, width_columns: int) -> tuple[RichTable, ...]:
+def fitting(table: Table, width_columns: int) -> tuple[RichTable | Text, ...]:
     """Return a table for a terminal of that width: one table, or several below each other.
 
     Each has the first column and as many of the others as fit, so that no number is cut. A header
-    may break between its words.
+    may break between its words. The note of several is as wide as the terminal.
     """
+    from rich.text import Text
+
     texts = list(zip(table.header, *table.lines, strict=True))
     if _width(max(map(len, column)) for column in texts) <= width_columns:
         return (rich_table(table),)
@@ -313,12 +316,14 @@ def fitting(table: Table, width_columns: int) -> tuple[RichTable, ...]:
         if len(parts[-1]) > 1 and _width(widths[p] for p in [*parts[-1], index]) > width_columns:
             parts.append([0])
         parts[-1].append(index)
-    return tuple(
+    tables = [
         rich_table(
-            _part(table, part, part is parts[0], part is parts[-1]), [widths[p] for p in part]
+            _part(table, part, part is parts[0], table.note if len(parts) == 1 else ""),
+            [widths[p] for p in part],
         )
         for part in parts
-    )
+    ]
+    return (*tables, *([Text(table.note)] if table.note and len(parts) > 1 else []))
 
 
 def _longest_word(text: str) -> int:
@@ -330,16 +335,14 @@ def _width(columns: Iterable[int]) -> int:
     return sum(width + 2 for width in columns) + 1
 
 
-def _part(table: Table, indices: Sequence[int], first: bool, last: bool) -> Table:
-    """Return some columns of a table; the first part has the title, the last part the note."""
+def _part(table: Table, indices: Sequence[int], first: bool, note: str) -> Table:
+    """Return some columns of a table, the first part with its title, and a note."""
     header, *rows = (tuple(row[index] for index in indices) for row in (table.header, *table.lines))
-    return Table.of_texts(
-        table.title if first else "", header, tuple(rows), table.note if last else ""
-    )
+    return Table.of_texts(table.title if first else "", header, tuple(rows), note)
 
 
-def render(*tables: RichTable, width_columns: int = 120) -> str:
-    """Format tables as plain text without colour, one below the other."""
+def render(*tables: RichTable | Text, width_columns: int = 120) -> str:
+    """Format tables and texts as plain text without colour, one below the other."""
     from rich.console import Console
 
     # In a notebook rich would also display them

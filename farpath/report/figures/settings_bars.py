@@ -94,13 +94,13 @@ def _draw_throughput(axes: Axes, row: int, group: Group, hatched: bool) -> None:
             linewidth=0.4,
         )  # fmt: skip
         start += width
-    total = group.over_seeds(RUN["throughput_mbps"].number_of)
+    total = group.over_seeds(lambda member: RUN["throughput_mbps"].number_of(member.run.summary))
     if len(group.seeds) > 1:
         axes.errorbar(total.mean, row, xerr=total.half_width, color="black", capsize=2, lw=0.8)
 
 
 def _draw_rtt(axes: Axes, row: int, group: Group) -> None:
-    p99_ms = group.over_seeds(lambda run: run.rtt_p99_ms)
+    p99_ms = group.over_seeds(lambda member: member.run.summary.rtt_p99_ms)
     base_ms = group.members[0].plan.path.rtt_ms
     axes.plot([base_ms, base_ms], [row - 0.35, row + 0.35], color="black", linewidth=0.8)
     axes.plot([base_ms, p99_ms.mean], [row, row], color=RULE, linewidth=1.2, zorder=1)

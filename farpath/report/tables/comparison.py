@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.column import NOTHING, Column, number
 from farpath.base.errors import BadInputError
-from farpath.metrics.catalogue import FLOW, RUN_RESULTS, SPURIOUS
+from farpath.metrics.catalogue import FLOW, FLOWS_RTT, RUN_RESULTS, SPURIOUS
 from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.link import busiest, summarise_record
 from farpath.metrics.record_set import RUNS, Member, make_record_set
@@ -37,7 +37,7 @@ STACK, BUFFER, SEED, USUAL = "stack", "buffer", "seed", "as usual"
 #: By which part a buffer may differ from the multiple of a BDP that it is called.
 BDP_PART = 0.01
 #: The quantities of flows: of several, and of a run's only one, which shares the others with it.
-_OF_FLOWS = ("throughput_mbps", "share", "completion_s", "drops")
+_OF_FLOWS = ("throughput_mbps", "share", "completion_s", "drops", *FLOWS_RTT)
 _OF_ONE_FLOW = ("completion_s",)
 _RUNS_NOTE = "Numbers are of one run each: with other seeds they differ too."
 _NOTE = (
@@ -114,6 +114,7 @@ class Compared:
 #: The quantities of whole runs.
 _RESULTS: tuple[Column[Compared], ...] = (
     *(column.seen_from(lambda run: run.summary) for column in RUN_RESULTS),
+    *(column.seen_from(lambda run: run.record) for column in FLOWS_RTT.values()),
     SPURIOUS.seen_from(lambda run: run.flows),
 )
 
@@ -166,6 +167,31 @@ class Comparison:
             for run in self.runs
         )  # fmt: skip
         return Table.of_texts("Records", ("", "differs in", "fingerprint", "record"), rows)
+
+    @property
+    def runs_table(self) -> Table:
+        """Return a row for each run for programs: what differs, all results, and the record.
+
+        Columns are those of a sweep's table. ``flow1_stack`` and further columns of flows are there
+        where a run has several; ``queue_link`` where one has several bottlenecks.
+        """
+        most = max(len(run.flows) for run in self.runs)
+        names = [f"flow{number}" for number in range(1, most + 1)] if most > 1 else []
+        of_flows = [_of_flow(name, key) for name in names for key in ("stack", *_OF_FLOWS)]
+        links: list[Column[Compared]] = [
+            Column("queue_link", "", lambda run: run.summary.queue_link, for_people=False)
+        ]
+        columns: list[Column[Compared]] = [
+            Column("run", "", lambda run: run.letter),
+            Column("differs_in", "differs in", lambda run: run.settings),
+            Column("seed", "seed", lambda run: run.record.plan.seed),
+            *_RESULTS,
+            *(links if any(run.summary.queue_link for run in self.runs) else []),
+            *of_flows,
+            Column("record", "record", lambda run: str(run.record.directory)),
+            Column("fingerprint", "fingerprint", lambda run: run.record.fingerprint),
+        ]
+        return Table.of("comparison", self.title, columns, self.runs)
 
     @property
     def results_table(self) -> Table:
@@ -234,6 +260,18 @@ class Comparison:
                 if not all(map(math.isnan, values)):
                     words = f"flow{index + 1} {' or '.join(stacks)} ({column.heading})"
                     yield words, values, column.decimals
+
+
+def _of_flow(name: str, key: str) -> Column[Compared]:
+    """Return a quantity of the flow of that name; a run without it has no value."""
+
+    def flow_of(run: Compared) -> FlowSummary | None:
+        return next((flow for flow in run.flows if flow.flow == name), None)
+
+    column = FLOW[key]
+    return dataclasses.replace(
+        column.seen_from(flow_of), key=f"{name}_{key}", heading=f"{name} {column.heading}"
+    )
 
 
 def _flows(run: Compared) -> tuple[Flow, ...]:

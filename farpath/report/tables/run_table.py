@@ -8,9 +8,8 @@ from typing import Any
 
 from farpath.base.column import NOTHING, Column, Shown, given, number
 from farpath.mechanisms.era.mechanism import era_text
-from farpath.mechanisms.mechanism import Recorded
 from farpath.mechanisms.registry import mechanism_columns
-from farpath.metrics.catalogue import RUN
+from farpath.metrics.catalogue import FLOWS_RTT, RUN
 from farpath.metrics.estimate import Estimate
 from farpath.metrics.record_set import Group, Member, RecordSet
 from farpath.metrics.run_settings import SETTINGS, further_settings, group_settings
@@ -19,12 +18,14 @@ from farpath.report.table import Cell, Table, with_interval
 NOTE = (
     "CoV, the coefficient of variation (the paper's S): standard deviation over mean of each "
     "second's throughput, all flows together; 0 is constant. F: Jain's "
-    "fairness index, the least of the regions with several flows. RTT p99: of the pings. drops: "
-    "by the bottleneck; of several, by the link on which packets waited longest."
+    "fairness index, the least of the regions with several flows. ping p99: 99th percentile of the "
+    "RTTs of pings beside the flows. flow RTT p99: of the smoothed RTTs of the flows' senders. "
+    "drops: by the bottleneck; of several, by the link on which packets waited longest."
 )
 INTERVAL_NOTE = "Means over seeds; ±: half of the 95 % confidence interval (Student's t)."
 ALIKE_NOTE = (
-    "Runs {} are the same packet for packet: nothing in them is random, so seeds say nothing."
+    "Runs {} are the same packet for packet with each seed: nothing in them is random, so seeds "
+    "say nothing."
 )
 HARDLY_NOTE = (
     "Nothing in runs {} is random, so that seeds say little: they move only the start of programs, "
@@ -32,10 +33,27 @@ HARDLY_NOTE = (
 )
 
 
+def _of_run(key: str) -> Column[Member]:
+    return RUN[key].seen_from(lambda member: member.run.summary)
+
+
+def _of_values(column: Column[Any]) -> Column[Member]:
+    return Column(
+        key=column.key,
+        heading=column.heading,
+        of=lambda member: member.values.get(column.key),
+        decimals=column.decimals,
+        counts=column.counts,
+    )
+
+
 #: The results of runs; with many settings beside them a heading says that the rate is a mean.
-METRICS = (
-    replace(RUN["throughput_mbps"], heading="mean Mbit/s"),
-    *(RUN[key] for key in ("cov", "fairness_min", "rtt_p99_ms", "queue_drops")),
+METRICS: tuple[Column[Member], ...] = (
+    replace(_of_run("throughput_mbps"), heading="mean Mbit/s"),
+    *map(_of_run, ("cov", "fairness_min", "rtt_p99_ms")),
+    _of_values(FLOWS_RTT["smoothed_rtt_median_ms"]).hidden,
+    _of_values(FLOWS_RTT["smoothed_rtt_p99_ms"]),
+    _of_run("queue_drops"),
 )
 
 
@@ -59,20 +77,10 @@ _FURTHER_SETTINGS = tuple(map(given, ("region_s", "path", "era", "further")))
 def _of_mechanisms(records: RecordSet) -> list[Column[Member]]:
     """Return the columns of mechanisms that some run of a set has a value of."""
     return [
-        _of_mechanism(column)
+        _of_values(column)
         for column in mechanism_columns()
         if any(column.key in member.values for member in records.members)
     ]
-
-
-def _of_mechanism(column: Column[Recorded]) -> Column[Member]:
-    return Column(
-        key=column.key,
-        heading=column.heading,
-        of=lambda member: member.values.get(column.key),
-        decimals=column.decimals,
-        counts=column.counts,
-    )
 
 
 def _runs_table(records: RecordSet) -> Table:
@@ -82,7 +90,7 @@ def _runs_table(records: RecordSet) -> Table:
             index,
             *_settings_cells(member, further[member.run.record]),
             member.plan.seed,
-            *(metric.cell(member.run.summary) for metric in METRICS),
+            *(metric.cell(member) for metric in METRICS),
             *(column.cell(member) for column in of_mechanisms),
             member.run.kernel,
             member.run.record,
@@ -127,14 +135,13 @@ def _numbers(run_numbers: Sequence[int]) -> str:
 def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Table:
     further = further_settings(records)
     rows: list[tuple[Cell, ...]] = []
-    alike = []
+    alike: list[int] = []
+    hardly: list[int] = []
     for group, settings_text in groups:
         first, seeds = group.members[0], len(group.seeds)
-        run_numbers = _numbers([records.members.index(member) + 1 for member in group.members])
-        if group.are_alike:
-            alike.append(ALIKE_NOTE.format(run_numbers))
-        if group.are_hardly_random:
-            alike.append(HARDLY_NOTE.format(run_numbers))
+        run_numbers = [records.members.index(member) + 1 for member in group.members]
+        alike += run_numbers if group.are_alike else []
+        hardly += run_numbers if group.are_hardly_random else []
         means = [(metric, group.over_seeds(metric.number_of)) for metric in METRICS]
         cells: Iterator[tuple[Cell, Cell]] = (
             (
@@ -145,7 +152,7 @@ def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Tabl
         )
         rows.append(
             (
-                run_numbers,
+                _numbers(run_numbers),
                 *_settings_cells(first, further[first.run.record]),
                 settings_text or NOTHING,
                 Shown(seeds, seeds_words(seeds, group.are_alike, group.are_hardly_random)),
@@ -161,12 +168,17 @@ def _over_seeds(records: RecordSet, groups: Sequence[tuple[Group, str]]) -> Tabl
         *(column for pair in of_metrics for column in pair),
     )  # fmt: skip
     title = "Runs that differ in nothing but their seeds"
-    return Table("over-seeds", title, columns, tuple(rows), " ".join([INTERVAL_NOTE, *alike]))
+    notes = (
+        INTERVAL_NOTE,
+        *([ALIKE_NOTE.format(_numbers(alike))] if alike else []),
+        *([HARDLY_NOTE.format(_numbers(hardly))] if hardly else []),
+    )
+    return Table("over-seeds", title, columns, tuple(rows), " ".join(notes))
 
 
 def mean_text(estimated: Estimate, decimals: int, hardly_random: bool) -> str:
     """Format a mean, of runs that are hardly random without an interval that rounds to zero."""
-    if hardly_random and float(number(estimated.half_width, decimals)) == 0:
+    if hardly_random and round(estimated.half_width, decimals) == 0:
         return number(estimated.mean, decimals)
     return with_interval(estimated, decimals)
 

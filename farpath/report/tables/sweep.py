@@ -13,7 +13,7 @@ from farpath.metrics.record_set import Group
 from farpath.metrics.run_settings import SETTINGS
 from farpath.report.table import Cell, Table
 from farpath.report.tables.run_table import INTERVAL_NOTE, mean_text, seeds_words
-from farpath.report.tables.sweep_results import OF_RUNS, SHARE, THROUGHPUT, SweepResults, SweptRun
+from farpath.report.tables.sweep_results import OF_FLOWS, OF_RUNS, SHARE, SweepResults, SweptRun
 
 #: Settings that every row has, with their values as numbers.
 _SHOWN = ("stack", "rtt_ms", "rate_bps", "buffer_bytes", "loss")
@@ -21,6 +21,10 @@ _SHOWN = ("stack", "rtt_ms", "rate_bps", "buffer_bytes", "loss")
 _OF_SETTINGS = ("stack", "rtt", "rate", "buffer", "loss")
 #: The most flows whose shares the text has; the data have all.
 MOST_SHARES = 4
+_RTT_NOTE = (
+    "ping: RTTs of pings beside the flows, as Flent's Ping (ms) ICMP. flow RTT: smoothed RTTs of "
+    "the flows' senders, as Flent's tcp_rtt; a dash: they report none."
+)
 _SHARES_NOTE = "share: of all bits that the flows of the run got."
 
 
@@ -28,8 +32,8 @@ def sweep_table(results: SweepResults) -> Table:
     """Return a row for each run: its settings, swept options, seed, metrics, flows and record.
 
     Where runs have several flows the data hold ``flow1_stack``, ``flow1_throughput_mbps``,
-    ``flow1_share`` and so on, and the text the shares. ``queue_link`` is there where runs have
-    several bottlenecks.
+    ``flow1_share``, ``flow1_smoothed_rtt_median_ms`` and so on, and the text the shares.
+    ``queue_link`` is there where runs have several bottlenecks.
     """
     runs = results.runs
     are_few = len(results.shares) <= MOST_SHARES
@@ -49,14 +53,17 @@ def sweep_table(results: SweepResults) -> Table:
     if any(_drops_at(run) for run in runs):
         columns.append(Column("queue_link", "drops at", _drops_at, shown=_drops_at))
     for name in results.flow_names:
-        throughput, share = (results.column_of_flow(name, key) for key in (THROUGHPUT, SHARE))
-        columns += [_stack(name), throughput.hidden, share if are_few else share.hidden]
+        columns.append(_stack(name))
+        for key in OF_FLOWS:
+            column = results.column_of_flow(name, key)
+            columns.append(column if key == SHARE and are_few else column.hidden)
     columns += [
         _of_files("one_draw", lambda run: is_one_draw(run.plan)),
         _of_files("record", lambda run: run.made.record.name),
         _of_files("fingerprint", lambda run: run.made.value.fingerprint),
     ]
     notes = [
+        _RTT_NOTE,
         *([_SHARES_NOTE] if results.shares and are_few else []),
         *one_draw_notes([run.plan for run in runs]),
     ]

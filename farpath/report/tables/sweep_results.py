@@ -9,9 +9,9 @@ from functools import cached_property
 from farpath.base.column import Column
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.registry import mechanism_columns
-from farpath.metrics.catalogue import FLOW, RUN_RESULTS, SPURIOUS
+from farpath.metrics.catalogue import FLOW, FLOWS_RTT, RUN_RESULTS, SPURIOUS
 from farpath.metrics.flow_summary import FlowSummary, flows_of
-from farpath.metrics.record_set import RUNS, Member, RecordSet, make_record_set
+from farpath.metrics.record_set import RUNS, Member, RecordSet, make_record_set, member_of
 from farpath.metrics.results import RunSummary
 from farpath.metrics.run import Summary
 from farpath.record.record import Record, load_record
@@ -20,8 +20,8 @@ from farpath.runs.run_set import RunSet
 from farpath.spec.plan import Plan
 
 #: The quantities of each flow where runs have several: the ends of the keys of their columns.
-THROUGHPUT, SHARE = "throughput_mbps", "share"
-_OF_FLOWS = (THROUGHPUT, SHARE)
+SHARE = "share"
+OF_FLOWS = ("throughput_mbps", SHARE, *FLOWS_RTT)
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class SweptRun:
         """Its record; the samples are read when they are first asked for."""
         return load_record(self.made.record, verify=False)
 
-    @property
+    @cached_property
     def member(self) -> Member:
-        """Its plan and its summary."""
-        return Member(self.plan, self.made.value)
+        """It as one of a set."""
+        return member_of(self.record, self.made.value)
 
     @cached_property
     def flows(self) -> dict[str, FlowSummary]:
@@ -63,6 +63,7 @@ def _summary_of(run: SweptRun) -> Summary:
 #: The quantities of whole runs.
 OF_RUNS: tuple[Column[SweptRun], ...] = (
     *(column.seen_from(_summary_of) for column in RUN_RESULTS),
+    *(column.seen_from(lambda run: run.record) for column in FLOWS_RTT.values()),
     SPURIOUS.seen_from(lambda run: run.flows.values()),
 )
 
@@ -73,7 +74,7 @@ def column_keys(sweep: RunSet) -> tuple[str, ...]:
     return (
         *(column.key for column in OF_RUNS),
         *(column.key for column in mechanism_columns()),
-        *(f"{flow}_{key}" for flow in flows for key in _OF_FLOWS),
+        *(f"{flow}_{key}" for flow in flows for key in OF_FLOWS),
     )
 
 
@@ -121,7 +122,7 @@ class SweepResults:
     @cached_property
     def columns(self) -> tuple[Column[SweptRun], ...]:
         """The quantities of whole runs, of mechanisms, and of each flow if runs have several."""
-        of_flows = (self.column_of_flow(name, key) for name in self.flow_names for key in _OF_FLOWS)
+        of_flows = (self.column_of_flow(name, key) for name in self.flow_names for key in OF_FLOWS)
         return (*OF_RUNS, *self.of_mechanisms, *of_flows)
 
     @property

@@ -23,9 +23,20 @@ def test_importing_it_loads_no_heavy_library() -> None:
 
 
 def test_it_offers_what_it_names_and_nothing_else() -> None:
-    assert {"run", "sweep", "load", "RunResult", "SweepResult"} <= set(dir(farpath))
+    assert {"run", "sweep", "load", "compare", "RunResult", "SweepResult"} <= set(dir(farpath))
     with pytest.raises(AttributeError, match="no attribute 'walk'"):
         _ = farpath.walk  # type: ignore[attr-defined]
+
+
+def test_each_of_its_errors_is_caught_by_its_name() -> None:
+    errors = (
+        farpath.BadInputError, farpath.MachineLacksError, farpath.LabFailedError,
+        farpath.CheckFailedError,
+    )  # fmt: skip
+    assert [error.exit_status for error in errors] == [2, 3, 4, 5]
+    assert all(issubclass(error, farpath.FarpathError) for error in errors)
+    with pytest.raises(farpath.BadInputError, match="rtt"):
+        farpath.run(rtt="5x")
 
 
 @pytest.mark.parametrize("function", [farpath.run, farpath.sweep])

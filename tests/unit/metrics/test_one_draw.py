@@ -62,6 +62,8 @@ def test_runs_that_differ_in_the_order_of_their_starts_alone_have_no_interval_of
     assert mean_text(seeds, 2, True) == "18.87"
     assert mean_text(seeds, 3, True) == "18.870 ± 0.004"
     assert mean_text(seeds, 2, False) == "18.87 ± 0.00"
+    unknown = estimate_over_seeds([math.nan, math.nan], ["a", "b"])
+    assert mean_text(unknown, 2, True) == "-"
     assert "the same packets" not in one_draw_sentences(CLEAN.plan())[0]
 
 

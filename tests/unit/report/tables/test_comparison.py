@@ -15,7 +15,7 @@ from farpath.report.figures.stack_colours import HUES, MOST_NAMED, look_of
 from farpath.report.html.comparison_page import render_comparison
 from farpath.report.tables.comparison import MOST_RECORDS, compare
 from tests.support.campaigns import write_named
-from tests.support.lesson_runs import plan_of, write_lesson_run
+from tests.support.lesson_runs import Curve, plan_of, write_lesson_run
 from tests.support.refusals import refused
 
 
@@ -60,6 +60,25 @@ def test_flows_of_a_number_of_bytes_are_compared_by_their_completion_times(
     assert rows["flow1 htcp_2004 or udt (drops)"] == ("10", "-", "-")
     assert rows["flow2 htcp_2004 or udt (done in s)"] == ("-", "1.000", "-")
     assert not any("done" in row[0] for row in compare(pair).results_table.lines)
+
+
+def test_the_rtts_that_flows_had_are_compared_beside_those_of_pings(tmp_path: FilePath) -> None:
+    curves: dict[str, Curve] = {
+        "bbr+bbr": lambda _t_s, flow: 60.0 + 10 * flow,
+        "cubic+cubic": lambda _t_s, flow: 90.0 + 10 * flow,
+    }
+    runs = [
+        write_lesson_run(
+            tmp_path / stack,
+            plan_of(rtt="50ms", rate="20Mbit", time="5s", stack=stack),
+            rtt_ms=rtt_ms,
+        )
+        for stack, rtt_ms in curves.items()
+    ]
+    rows = {row[0]: row[1:] for row in compare(runs).results_table.lines}
+    assert rows["99th percentile of ping RTTs (ms)"] == ("50.0", "50.0", "+0 %")
+    assert rows["median of the flows' smoothed RTTs (ms)"] == ("65.0", "95.0", "+46 %")
+    assert rows["flow2 bbr or cubic (RTT median ms)"] == ("70.0", "100.0", "+43 %")
 
 
 def test_spurious_retransmissions_stand_apart_from_losses(pair: list[Record]) -> None:
@@ -195,7 +214,7 @@ def test_runs_that_differ_in_no_number_have_a_hue_each(tmp_path: FilePath) -> No
     assert len({look.hue for look in looks}) == 3
     assert looks == looks_in(comparison, 2)
     # Five flows have no columns of their own
-    assert not [name for name in comparison.results_table.header if name.startswith("flow")]
+    assert not [name for name in comparison.results_table.header if name.startswith("flow1")]
 
 
 def test_one_record_too_many_or_one_twice_are_refused(pair: list[Record]) -> None:

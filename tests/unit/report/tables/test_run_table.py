@@ -55,13 +55,14 @@ def test_runs_that_differ_in_their_seeds_alone_have_a_mean_and_an_interval(
     each = [member.run.summary.mean_bps / 1e6 for member in records.groups[0].members]
     assert float(row["throughput_mbps"]) == pytest.approx(sum(each) / 2)
     assert float(row["throughput_mbps_half_width_95"]) > 0
+    assert float(row["smoothed_rtt_p99_ms"]) == pytest.approx(164)
     assert (row["runs"], row["seeds"]) == ("1-2", "2")
 
 
 def test_two_records_of_one_seed_count_once() -> None:
     records = record_set(member("one"), member("two"))
     (group,) = records.groups
-    assert group.over_seeds(lambda run: run.mean_bps).count == 1
+    assert group.over_seeds(lambda member: member.run.summary.mean_bps).count == 1
     assert len(run_tables(records)) == 2
 
 
@@ -69,3 +70,18 @@ def test_seeds_that_change_no_packet_are_said_to_say_nothing() -> None:
     members = [member("same", seed="1"), member("same", seed="2")]
     (_, means, _) = run_tables(record_set(*members))
     assert "Runs 1-2 are the same packet for packet" in means.note
+
+
+def test_seeds_that_hardly_change_one_flow_have_their_means_and_one_sentence() -> None:
+    members = [
+        member(f"{rtt}-{seed}", rtt=rtt, seed=seed)
+        for rtt in ("20ms", "30ms", "40ms")
+        for seed in ("1", "2")
+    ]
+    lossy = [member(f"lossy-{seed}", rtt="25ms", loss="1e-3", seed=seed) for seed in ("1", "2")]
+    (_, means, _) = run_tables(record_set(*members, *lossy))
+    of_fairness = means.header.index("F min")
+    assert [row[of_fairness - 3] for row in means.lines] == [
+        "2, hardly random", "2", "2, hardly random", "2, hardly random"
+    ]  # fmt: skip
+    assert means.note.count("Nothing in runs 1-2, 5-8 is random") == 1

@@ -35,11 +35,13 @@ def planned(axes: Mapping[str, tuple[str, ...]], seeds: int = 1, **options: str)
     return product_set(RunRequest(**texts), axes, seeds)
 
 
-def made(out: FilePath, sweep: RunSet) -> SweepResults:
+def made(out: FilePath, sweep: RunSet, rtt_ms: Curve = lambda _t_s, _flow: 50.0) -> SweepResults:
     """Records of a sweep: the k-th run's first flow gets k Mbit/s, its second 2, a third 3."""
     swept = []
     for number, run in enumerate(sweep.runs, 1):
-        record = write_lesson_run(out / str(number), run.plan, throughput_mbps=rates(number))
+        record = write_lesson_run(
+            out / str(number), run.plan, throughput_mbps=rates(number), rtt_ms=rtt_ms
+        )
         swept.append(MadeRun(run, record.directory, record.fingerprint, run_summary(record)))
     return SweepResults(MadeSet(sweep, out, tuple(swept)))
 
@@ -64,6 +66,33 @@ def test_each_flow_of_each_run_has_its_stack_throughput_and_share(tmp_path: File
     assert header[-2:] == ("flow1 bbr share", "flow2 cubic share")
     assert not any(word.startswith("stab") for row in rows for word in row)
     assert all(row["cov"] for row in rows)
+
+
+def test_the_rtts_of_flows_stand_beside_the_pings_of_each_run_and_of_each_flow(
+    tmp_path: FilePath,
+) -> None:
+    sweep = planned({"buffer": ("1xBDP",)}, stack="bbr+cubic")
+    results = made(tmp_path, sweep, rtt_ms=lambda _t_s, flow: (60.0, 100.0)[flow])
+    (row,) = rows_of(results)
+    assert float(row["rtt_p99_ms"]) == pytest.approx(50)
+    assert float(row["smoothed_rtt_median_ms"]) == pytest.approx(80)
+    assert float(row["smoothed_rtt_p99_ms"]) == pytest.approx(100)
+    assert float(row["flow1_smoothed_rtt_median_ms"]) == pytest.approx(60)
+    assert float(row["flow2_smoothed_rtt_p99_ms"]) == pytest.approx(100)
+    table = sweep_table(results)
+    text = dict(zip(table.header, table.lines[0], strict=True))
+    assert (text["ping p99 ms"], text["flow RTT median ms"]) == ("50.0", "80.0")
+    for key in ("smoothed_rtt_p99_ms", "flow2_smoothed_rtt_median_ms"):
+        check_column(key, sweep)
+        assert drawn(results, tmp_path, key).axes[0].get_ylabel() == "ms"
+
+
+def test_flows_that_report_no_rtt_have_a_dash_and_an_empty_field(tmp_path: FilePath) -> None:
+    results = made(tmp_path, planned(BUFFERS, stack="udt"), rtt_ms=lambda _t_s, _flow: 0.0)
+    table = sweep_table(results)
+    column = table.header.index("flow RTT p99 ms")
+    assert {line[column] for line in table.lines} == {"-"}
+    assert {row["smoothed_rtt_p99_ms"] for row in rows_of(results)} == {""}
 
 
 def test_runs_with_fewer_flows_leave_the_fields_of_others_empty(tmp_path: FilePath) -> None:
