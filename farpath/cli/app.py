@@ -7,6 +7,7 @@ used, so that every command starts fast.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -35,6 +36,10 @@ from farpath.cli.streams import ReaderGone, check_stdout, open_streams
 INTERRUPTED = 130
 #: EX_SOFTWARE of sysexits.h
 BUG_STATUS = 70
+#: What the dynamic loader says of a shared library that it does not find (ld.so(8)).
+NO_LIBRARY = re.compile(r"([\w.+-]+): cannot open shared object file")
+#: Packages with the libraries that wheels of Python packages take from the machine.
+PACKAGES = {"libstdc++.so.6": "libstdc++6 (Debian, Ubuntu, openSUSE) or libstdc++ (Fedora)"}
 
 app = typer.Typer(
     name="farpath",
@@ -141,11 +146,15 @@ def _options_of(error: Exception) -> list[str] | None:
     return [text for parameter in context.command.params for text in parameter.opts]
 
 
-def _missing_library(error: Exception) -> str:
-    """Return the shared library for want of which an import failed; empty for other errors."""
-    if not isinstance(error, ImportError) or "shared object file" not in str(error):
+def _missing_library(error: BaseException | None) -> str:
+    """Return the shared library for want of which an import failed; empty for other errors.
+
+    The import may be of a package that another one needs.
+    """
+    if error is None:
         return ""
-    return str(error).strip().rpartition("error was: ")[2].partition(":")[0]
+    found = NO_LIBRARY.search(str(error)) if isinstance(error, ImportError) else None
+    return found[1] if found else _missing_library(error.__cause__)
 
 
 def main() -> None:
@@ -184,8 +193,8 @@ def main() -> None:
     except Exception as error:
         if library := _missing_library(error):
             print(
-                f"farpath: this machine has no {library}, which a Python package needs: install it "
-                "(Debian's package of libstdc++.so.6 is libstdc++6)",
+                f"farpath: this machine has no {library}, which a Python package needs: install "
+                f"{PACKAGES.get(library, 'the package that has it')}",
                 file=sys.stderr,
             )
             sys.exit(MachineLacksError.exit_status)
