@@ -44,6 +44,7 @@ sides = $(if $(filter sender=% receiver=%,$(KERNEL_SRC)),"--kernel=$$KERNEL_SRC"
 VENV := .venv/farpath-installed
 DEV := .venv/farpath-dev-installed
 PAPER := .venv/farpath-paper-installed
+RELEASE := .venv/farpath-release-installed
 NOTEBOOK := .venv/farpath-notebook-installed
 # What the scripts of images/ keep in the cache
 CACHE_PARTS := build congestion container downloads kernel lab lab-archive modules own python qemu qemu-modules qemu-root quic sender source udtperf unpacker wheel
@@ -56,7 +57,7 @@ C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -
 	-o -name '*.cc' -o -name '*.[ch]pp'))
 
 .PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules modules-built quic images rootfs-lab rootfs-sender \
-	rootfs-unpacker python python-notebook wheel \
+	rootfs-unpacker python python-notebook wheel release \
 	base-image containers notebook experiment draw shell paper campaign regress reference test test-host-lab \
 	check coverage bench clean clean-cache
 
@@ -83,6 +84,7 @@ help:
 	make quic         the programs of QUIC stacks, which else the first run with one makes
 	make images       the root file systems alone
 	make wheel        dist/*.whl, from which pip installs farpath with its lab built
+	make release      the wheels, tried in a new environment, with SHA256SUMS and a list of all in them
 	make containers   the container images: sender, kernel, lab, notebook
 	make base-image   what they are built on, where no registry can be reached
 	make notebook     JupyterLab with lessons and notebooks, in a container or without, on 127.0.0.1:8888
@@ -237,6 +239,15 @@ python-notebook: rootfs-lab
 # What pip installs on machines without any of this: farpath, and its lab
 wheel: setup
 	@images/wheel/make
+
+# The files of a release: the wheels, a list of all that they hold, and the SHA-256 of each
+release: setup $(RELEASE)
+	@images/wheel/release
+
+$(RELEASE): $(VENV)
+	@echo "release: installing what lists the wheels' contents" >&2
+	$(call installed,release)
+	touch $@
 
 # In a container where a Docker engine answers, else as a process (images/container)
 experiment:

@@ -28,7 +28,7 @@ INSTALLER = "installer"
 INSTALLER_PACKAGES = ("setuptools", "uv")
 BASE = "base"
 #: Groups of pyproject.toml that have a lock; what is in none, dev holds.
-EXTRAS = ("statistics", "dev", "paper", "notebook")
+EXTRAS = ("statistics", "dev", "release", "paper", "notebook")
 HEADER = """\
 # {contents}
 # Written by 'make lock', not by hand; images/python/install installs it.

@@ -3,7 +3,7 @@
 RESULT gets the lists that the lab's wheel has beside the archive:
   files.tsv      size, SHA-256 or nothing, and path of each file; kernel and modules have a SHA-256
   packages.tsv   of each part the Debian packages, with the source that each was built from
-  lab.json       release of the kernel, bytes of all files
+  lab.json       release of the kernel, Debian's suite, bytes of all files
 A kernel that is not Debian's, or a library that needs a newer glibc than the wheel's tag says,
 is refused.
 """
@@ -120,7 +120,8 @@ def main(tree: Path, udtperf: Path, result: Path) -> None:
     (result / "packages.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
     (result / "files.tsv").write_text("".join(file_rows(tree)))
     size_bytes = sum({one.st_ino: one.st_size for one in map(Path.stat, files(tree))}.values())
-    described = {"release": kernel["release"], "bytes": size_bytes}
+    suite = json.loads((build / "lab/manifest.json").read_text())["suite"]
+    described = {"release": kernel["release"], "suite": suite, "bytes": size_bytes}
     (result / "lab.json").write_text(json.dumps(described))
 
 

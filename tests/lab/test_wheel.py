@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 from farpath import __version__
 from farpath.base.c_source import file_code
@@ -200,6 +204,44 @@ def test_a_cache_without_programs_is_refused_in_one_line(short_run: Any, run: Ru
 
 
 @pytest.fixture
+def without_libstdcxx(machine: FilePath) -> Iterator[None]:
+    """That machine without the library that NumPy's wheels need."""
+    library = machine / "usr/lib/x86_64-linux-gnu/libstdc++.so.6"
+    kept = library.rename(library.with_name("kept"))
+    yield
+    kept.rename(library)
+
+
+# bench imports pandas first, whose error has NumPy's as its cause
+@pytest.mark.parametrize("words", [("run", "--rtt=50ms"), ("bench",)], ids=lambda words: words[0])
+def test_a_machine_without_libstdcxx_is_told_its_package_in_one_line(
+    without_libstdcxx: None, run: Run, words: tuple[str, ...]
+) -> None:
+    done = run(FARPATH, *words)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.endswith(
+        "farpath: this machine has no libstdc++.so.6, which a Python package needs: install "
+        "libstdc++6 (Debian, Ubuntu, openSUSE) or libstdc++ (Fedora)\n"
+    )
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("platform", "found"), [("manylinux_2_17_x86_64", True), ("musllinux_1_2_x86_64", False)]
+)
+def test_pip_takes_the_lab_for_glibc_and_refuses_it_for_musl(
+    wheels: tuple[FilePath, FilePath], tmp_path: FilePath, platform: str, found: bool
+) -> None:
+    of_machine = ("--only-binary=:all:", f"--platform={platform}", "--python-version=3.11")
+    places = ("--no-index", f"--find-links={wheels[1].parent}", f"--dest={tmp_path}")
+    pip = (sys.executable, "-m", "pip", "--isolated", "download", "--no-deps")
+    done = completed([*pip, *of_machine, *places, "farpath_lab"])
+    assert (done.returncode == 0) == found, done.stderr
+    assert ("No matching distribution found for farpath_lab" in done.stderr) != found
+    assert [file.name for file in tmp_path.iterdir()] == [wheels[1].name] * found
+
+
+@pytest.fixture
 def container(run: Run, machine: FilePath) -> Iterator[str]:
     """An image of Docker's with that machine's files, without those of its user."""
     if subprocess.run(["docker", "info"], check=False, capture_output=True).returncode != 0:
@@ -287,3 +329,38 @@ def test_the_lab_s_wheel_has_the_source_of_kernel_modules_and_udtperf(
     gone = {name for name in scripts if not (PROJECT / name).exists()}
     assert scripts - hidden - gone - present == set()
     assert "For three years" in (package / "README.md").read_text()
+
+
+def test_the_list_of_a_release_names_all_packages_sources_and_modules_of_its_wheels(
+    wheels: tuple[FilePath, FilePath], unpacked: FilePath, tmp_path: FilePath
+) -> None:
+    file = tmp_path / "farpath.cdx.json"
+    output(sys.executable, PROJECT / "images/wheel/sbom.py", *wheels, file)
+    text = file.read_text()
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    listed = json.loads(text)
+    farpath = listed["metadata"]["component"]
+    (lab,) = [one for one in listed["components"] if one["name"] == "farpath-lab"]
+    for component, wheel in zip((farpath, lab), wheels, strict=True):
+        (digest,) = component["hashes"]
+        assert digest["content"] == hashlib.sha256(wheel.read_bytes()).hexdigest()
+    versions = {
+        part["name"]: {one["name"]: one["version"] for one in part["components"]}
+        for part in lab["components"]
+    }
+    build = unpacked / "build"
+    manifests = {
+        part: json.loads((build / part / "manifest.json").read_text())
+        for part in ("kernel", "lab", "sender", "stacks")
+    }
+    manifests["sender"]["packages"].pop("udtperf", None)
+    for part in ("lab", "sender"):
+        assert versions[part] == manifests[part]["packages"]
+    assert versions["kernel"] == dict([manifests["kernel"]["source"].split()])
+    udtperf = FilePath(output(PROJECT / "images/udtperf/build"), "manifest.json")
+    udt = json.loads(udtperf.read_text())["libudt-dev"]
+    assert versions["udtperf"] == {"libudt-dev": udt}
+    assert versions["modules"].keys() == manifests["stacks"]["modules"].keys()
+    locked = (PROJECT / "images/python/base.txt").read_text()
+    python = {one["name"]: one["version"] for one in listed["components"] if one is not lab}
+    assert python == dict(re.findall(r"^([\w.-]+)==(\S+)", locked, re.MULTILINE))

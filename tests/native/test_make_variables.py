@@ -91,14 +91,16 @@ def test_a_value_that_make_runs_by_itself_is_refused(project: FilePath, operator
 
 
 @pytest.mark.parametrize(
-    "target", ["experiment", "setup", "wheel", "notebook", "modules", "draw", "containers"]
+    "target",
+    ["experiment", "setup", "wheel", "release", "notebook", "modules", "draw", "containers"],
 )
 @pytest.mark.parametrize("flag", ["-n", "-q", "-t"])
 def test_make_that_only_shows_or_asks_runs_nothing(
     project: FilePath, target: str, flag: str
 ) -> None:
     ran = project / "ran"
-    programs = ("container", "host-packages", "wheel/make", "notebook/here", "kernel/build")
+    wheels = ("wheel/make", "wheel/release")
+    programs = ("container", "host-packages", *wheels, "notebook/here", "kernel/build")
     for program in (".venv/bin/farpath", *(f"images/{name}" for name in programs)):
         file = project / program
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ LOCKS = PROJECT / "images" / "python"
 METADATA = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
 EXTRAS = METADATA["optional-dependencies"]
 #: The groups that are installed together with base.
-GROUPS = ("statistics", "dev", "paper", "notebook")
+GROUPS = ("statistics", "dev", "release", "paper", "notebook")
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 
 
