@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -13,6 +15,8 @@ from farpath.cli.shared_options import RESULTS, AsJson, Cores, RecordsDir
 from farpath.runs.axes import split_options, split_values
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from farpath.report.report import Report
     from farpath.uses.league.measure import Encounter
     from farpath.uses.league.question import League
@@ -73,11 +77,21 @@ def league(
     if outcome.runs:
         found = encounters(outcome)
         draws = tuple(one_draw_notes([made.run.plan for made in outcome.runs]))
-        made = _report(planned, found, report, _remarks(single), draws)
+        hrefs = {made.record.name: _href(made.record, report) for made in outcome.runs}
+        made = _report(planned, found, report, _remarks(single), draws, hrefs)
         made.write(report)
         made.print(report, as_json)
     if outcome.failed:
         raise outcome.failed_error(typed_message)
+
+
+def _href(record: FilePath, report: FilePath) -> str:
+    """Return the address of a run's page from the report, or of its record without a page."""
+    from farpath.report.html.run_page import PAGE_FILE as RUN_PAGE_FILE
+
+    page = record / RUN_PAGE_FILE
+    place = page if page.is_file() else record
+    return quote(os.path.relpath(place.resolve(), report.resolve()))
 
 
 def _remarks(single: dict[str, str]) -> tuple[str, ...]:
@@ -100,10 +114,12 @@ def _report(
     report: FilePath,
     remarks: tuple[str, ...],
     draws: tuple[str, ...],
+    hrefs: Mapping[str, str],
 ) -> Report:
     """Return the table of all encounters, the matrix and the page.
 
-    ``draws``: notes on runs in which nothing is random.
+    ``draws``: notes on runs in which nothing is random. ``hrefs``: addresses of runs from the
+    report, by the names of their records.
     """
     from farpath.report.report import Report
     from farpath.report.table import TEXT_COLUMNS, as_csv, as_text, render, rich_table
@@ -118,7 +134,7 @@ def _report(
         shares = rich_table(shares_table(planned, group, title))
         texts += [render(shares, width_columns=TEXT_COLUMNS)]
         texts += [as_text(standings_table(planned, group, title))]
-    page = render_league(planned, found, (*remarks, *(note.rstrip(".") for note in draws)))
+    page = render_league(planned, found, (*remarks, *(note.rstrip(".") for note in draws)), hrefs)
     return Report(
         {PAGE_FILE: page, FIGURE_FILE: draw_league(planned, found), TABLE_FILE: as_csv(table)},
         "".join([*texts, *(f"{note}\n" for note in draws)]),

@@ -67,6 +67,7 @@ def _write(axes: Axes, grid: Array, stacks: tuple[str, ...]) -> None:
     places = range(len(stacks))
     axes.set_xticks(places, stacks, rotation=45, ha="right", parse_math=False)
     axes.set_yticks(places, stacks, parse_math=False)
-    axes.set_xlabel("beside")
+    axes.set_xlabel("beside a flow of")
+    axes.set_ylabel("share of a flow of")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)

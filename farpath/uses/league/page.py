@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from farpath.base.column import number
@@ -10,16 +11,20 @@ from farpath.report.html.render import render
 from farpath.report.table import Table
 from farpath.uses.league.measure import Encounter, by_conditions, mean_shares
 from farpath.uses.league.question import League
-from farpath.uses.league.table import standings_table
+from farpath.uses.league.table import BESIDE, runs_words, standings_table
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The share of a row's stack beside a column's: as text, a colour, and more in words."""
+    """The share of a row's stack beside a column's: as text, a colour, and more in words.
+
+    ``href``: the address of its run, or of its first run's of several seeds; empty without one.
+    """
 
     share: str
     colour: str
     about: str
+    href: str
 
 
 @dataclass(frozen=True)
@@ -31,9 +36,20 @@ class Part:
     matrix: dict[str, tuple[Cell | None, ...]]
 
 
-def render_league(league: League, found: tuple[Encounter, ...], remarks: tuple[str, ...]) -> str:
-    """Return the page as HTML; ``remarks``: sentences above it, without their full stops."""
-    parts = [_part(league, title, group) for title, group in by_conditions(found).items()]
+def render_league(
+    league: League,
+    found: tuple[Encounter, ...],
+    remarks: tuple[str, ...],
+    hrefs: Mapping[str, str] | None = None,
+) -> str:
+    """Return the page as HTML.
+
+    ``remarks``: sentences above it, without their full stops. ``hrefs``: addresses of runs, by the
+    names of their records.
+    """
+    parts = [
+        _part(league, title, group, hrefs or {}) for title, group in by_conditions(found).items()
+    ]
     return render(
         "league.html",
         heading=f"League of {len(league.stacks)} stacks",
@@ -41,14 +57,22 @@ def render_league(league: League, found: tuple[Encounter, ...], remarks: tuple[s
         remarks=remarks,
         stacks=league.stacks,
         parts=parts,
+        beside=BESIDE,
+        runs=runs_words(found),
     )
 
 
-def _part(league: League, title: str, group: tuple[Encounter, ...]) -> Part:
+def _part(
+    league: League, title: str, group: tuple[Encounter, ...], hrefs: Mapping[str, str]
+) -> Part:
     shares = mean_shares(group)
     matrix = {
         stack: tuple(
-            _cell(shares[stack, other], [e for e in group if (e.stack, e.other) == (stack, other)])
+            _cell(
+                shares[stack, other],
+                [each for each in group if (each.stack, each.other) == (stack, other)],
+                hrefs,
+            )
             if (stack, other) in shares
             else None
             for other in league.stacks
@@ -58,7 +82,7 @@ def _part(league: League, title: str, group: tuple[Encounter, ...]) -> Part:
     return Part(title or "Shares", standings_table(league, group, title), matrix)
 
 
-def _cell(share: float, group: list[Encounter]) -> Cell:
+def _cell(share: float, group: list[Encounter], hrefs: Mapping[str, str]) -> Cell:
     per_cent = 100 * share
     red, green, blue = (178, 24, 43) if per_cent < 100 else (33, 102, 172)
     depth = min(1.0, abs(per_cent - 100) / 100)
@@ -67,4 +91,5 @@ def _cell(share: float, group: list[Encounter]) -> Cell:
     mbps = statistics.fmean(each.throughput_bps for each in group) / 1e6
     used = 100 * statistics.fmean(each.utilisation for each in group)
     about = f"{mbps:.1f} Mbit/s of data; both: {used:.0f} % of the rate, delay p95 {delay} ms"
-    return Cell(f"{per_cent:.0f}", f"rgba({red}, {green}, {blue}, {0.75 * depth:.2f})", about)
+    href = hrefs.get(min(group, key=lambda each: each.seed).record, "")
+    return Cell(f"{per_cent:.0f}", f"rgba({red}, {green}, {blue}, {0.75 * depth:.2f})", about, href)

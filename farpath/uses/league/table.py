@@ -21,13 +21,19 @@ def _of_share(key: str, heading: str, of: Callable[[Any], float]) -> Column[Any]
 _STANDINGS: tuple[Column[Standing], ...] = (
     Column("stack", "stack", lambda row: row.stack),
     _of_share("share_mean", "mean share", lambda row: row.won_mean),
-    _of_share("share_least", "least share", lambda row: row.won_least[0]),
-    Column("beside", "beside", lambda row: row.won_least[1]),
-    _of_share("left_least", "least share left", lambda row: row.left_least[0]),
-    Column("left_to", "to", lambda row: row.left_least[1]),
-    _of_share("own_least", "beside itself", lambda row: row.own_least),
+    Column(
+        "share_least", "its least share", lambda row: row.won_least[0],
+        shown=lambda row: f"{_per_cent(row.won_least[0])} beside {row.won_least[1]}",
+    ),
+    Column("beside", "", lambda row: row.won_least[1], for_people=False),
+    Column(
+        "left_least", "least share left to another", lambda row: row.left_least[0],
+        shown=lambda row: f"{_per_cent(row.left_least[0])} to {row.left_least[1]}",
+    ),
+    Column("left_to", "", lambda row: row.left_least[1], for_people=False),
+    _of_share("own_least", "share beside itself", lambda row: row.own_least),
     Column("delay_p95_ms", "delay p95 ms", lambda row: row.delay_ms, 1),
-)
+)  # fmt: skip
 #: The columns of an encounter after its options.
 _ENCOUNTERS: tuple[Column[Encounter], ...] = (
     *(Column[Encounter](key, key, attrgetter(key)) for key in ("stack", "other", "seed", "share")),
@@ -39,25 +45,34 @@ _ENCOUNTERS: tuple[Column[Encounter], ...] = (
     Column("delay_p95_ms", "delay_p95_ms", lambda each: each.delay_ms, 1),
     *(Column[Encounter](key, key, attrgetter(key)) for key in ("record", "one_draw")),
 )
+#: The heading of the rows' names in a matrix of shares, which the columns' names follow.
+BESIDE = "share beside"
 _SHARES_NOTE = (
     "Shares are in per cent of a fair half, of a row's stack beside a column's; of two flows of "
-    "one stack, the smaller. Means over seeds."
+    "one stack, the smaller. {}"
 )
 _ORDER_NOTE = (
-    "Shares are in per cent of a fair half, means over seeds. Stacks come in the order of the "
-    "least share that a flow had in their encounters. Delay: 95th percentile of ping's RTTs above "
+    "Shares are in per cent of a fair half. {} Delay: 95th percentile of ping's RTTs above "
     "the base RTT, mean of all encounters."
 )
+_ORDER = "by the least share that any flow had, the largest first"
 
 
 def _per_cent(share: float | None) -> str:
     return number(None if share is None else 100 * share, 0)
 
 
+def runs_words(found: tuple[Encounter, ...]) -> str:
+    """Return a sentence on how many runs a share is of."""
+    seeds = len({each.seed for each in found})
+    return f"Means over {seeds} seeds." if seeds > 1 else "Each is of one run."
+
+
 def standings_table(league: League, found: tuple[Encounter, ...], title: str) -> Table:
     """Return the standings under one set of conditions, which ``title`` names."""
-    heading = f"League table{f', {title}' if title else ''}"
-    return Table.of("standings", heading, _STANDINGS, standings(league, found), _ORDER_NOTE)
+    heading = f"League table{f', {title}' if title else ''}, {_ORDER}"
+    note = _ORDER_NOTE.format(runs_words(found))
+    return Table.of("standings", heading, _STANDINGS, standings(league, found), note)
 
 
 def shares_table(league: League, found: tuple[Encounter, ...], title: str) -> Table:
@@ -68,7 +83,8 @@ def shares_table(league: League, found: tuple[Encounter, ...], title: str) -> Ta
         for stack in league.stacks
     )
     heading = f"Shares{f', {title}' if title else ''}"
-    return Table.of_texts(heading, ("beside", *league.stacks), rows, _SHARES_NOTE)
+    note = _SHARES_NOTE.format(runs_words(found))
+    return Table.of_texts(heading, (BESIDE, *league.stacks), rows, note)
 
 
 def encounters_table(found: tuple[Encounter, ...]) -> Table:

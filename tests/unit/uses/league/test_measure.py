@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 from farpath.runs.run_set import RunSet
@@ -62,8 +63,34 @@ def test_a_stack_without_all_its_encounters_has_no_standing() -> None:
 def test_tables_and_page_show_the_shares() -> None:
     assert list(by_conditions(FOUND)) == [""]
     assert shares_table(LEAGUE, FOUND, "").lines[2] == ("greedy", "190", "130", "60")
-    assert standings_table(LEAGUE, FOUND, "").lines[0][:3] == ("fair", "95", "70")
+    assert standings_table(LEAGUE, FOUND, "").lines[0][:3] == ("fair", "95", "70 beside greedy")
     assert len(encounters_table(FOUND).data) == 12
     page = render_league(LEAGUE, FOUND, ("All runs have RTT=20ms",))
     assert ">190</td>" in page
     assert "All runs have RTT=20ms." in page
+    assert ">share beside</th>" in page
+
+
+def test_the_order_of_the_league_table_is_in_its_heading_and_who_is_meant_in_its_cells() -> None:
+    table = standings_table(LEAGUE, FOUND, "rtt 20ms")
+    assert table.title == (
+        "League table, rtt 20ms, by the least share that any flow had, the largest first"
+    )
+    row = dict(zip(table.header, table.lines[-1], strict=True))
+    assert row["its least share"] in ("10 beside greedy", "130 beside fair")
+    assert row["least share left to another"] in ("120 to fair", "10 to meek")
+    assert table.keys[2:6] == ("share_least", "beside", "left_least", "left_to")
+
+
+def test_means_over_seeds_are_spoken_of_where_there_are_several() -> None:
+    twice = (*FOUND, *(dataclasses.replace(each, seed=2) for each in FOUND))
+    for found, words in ((FOUND, "Each is of one run."), (twice, "Means over 2 seeds.")):
+        assert words in shares_table(LEAGUE, found, "").note
+        assert words in standings_table(LEAGUE, found, "").note
+        assert words in render_league(LEAGUE, found, ())
+
+
+def test_a_cell_leads_to_its_run() -> None:
+    page = render_league(LEAGUE, FOUND, (), {"record": "../record/page.html"})
+    assert page.count('href="../record/page.html">') == 9
+    assert 'href="../record/page.html">190</a></td>' in page
