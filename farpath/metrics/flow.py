@@ -62,6 +62,20 @@ def flow_samples(record: Record, flow: str = "flow1") -> pd.DataFrame:
     return rows[(rows["flow"] == flow) & (rows["cwnd_bytes"] > 0)]
 
 
+def receiver_limited_part(record: Record, flow: str) -> float:
+    """Return the part of a flow's samples in which the receiver's window limits it; 0 without any.
+
+    There the congestion window is not below the window that the receiver advertises (``snd_wnd`` in
+    net/ipv4/tcp_output.c), and the smaller of the two bounds the bytes in flight.
+    """
+    rows = flow_samples(record, flow)
+    if not len(rows):
+        return 0.0
+    return float(
+        ((rows["cwnd_bytes"] >= rows["snd_wnd_bytes"]) & (rows["snd_wnd_bytes"] > 0)).mean()
+    )
+
+
 def first_flow_trace(record: Record) -> pd.DataFrame | None:
     """Return the first flow's rows of a record's trace, or None without a trace."""
     trace = record.trace

@@ -7,6 +7,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from farpath.report.figures.stack_colours import HUES, NEUTRAL, NEUTRALS
+from farpath.report.table import as_csv
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -54,6 +55,7 @@ def _environment() -> Environment:
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     # Our own files, which are embedded so that a page needs no others
     environment.globals["asset"] = lambda name: Markup(asset_text(name))
+    environment.globals["as_csv"] = as_csv
     environment.globals["plotly_js"] = lambda: Markup(plotly_js())
     environment.globals["plotly_config"] = PLOTLY_CONFIG
     environment.globals["hues"] = {**HUES, NEUTRAL: NEUTRALS}

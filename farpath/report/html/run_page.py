@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import cycle, zip_longest
 from typing import TYPE_CHECKING, Any
 
-from farpath.base.sizes import memory_text, size_text
+from farpath.base.sizes import memory_text
 from farpath.mechanisms.registry import mechanisms
 from farpath.mechanisms.trace.trace_table import windows_mb
+from farpath.metrics.flow import receiver_limited_part
 from farpath.metrics.link import busiest, has_several_queues, link_queues, link_summaries
 from farpath.metrics.one_draw import one_draw_sentences
 from farpath.metrics.run import SMOOTHING_S, per_second, smoothed_flows
@@ -50,7 +51,9 @@ FIGURE_FILE, PAGE_FILE = "figure.png", "page.html"
 INK, QUEUE = {"colour": "ink"}, {"colour": "queue"}
 INK_COLOUR, QUEUE_COLOUR = "#404040", "#5f7f95"
 #: The part of a buffer from which on a queue is drawn with it.
-BUFFER_PART = 0.5
+BUFFER_PART = 0.1
+#: The part of a flow's samples from which on the page says that its receiver limits it.
+RECEIVER_PART = 0.05
 #: The lines of further queues than the busiest.
 DASHES = ("dash", "dot", "dashdot", "longdash")
 #: The colour of region numbers where the page sets none.
@@ -132,11 +135,44 @@ def _level(values: Timeline, name: str, axis: str, dash: str, scale: float = 1.0
 def _buffer_trace(record: Record) -> list[dict[str, Any]]:
     """Return the size of the only bottleneck's buffer, unless its queue is far from it."""
     plan = record.plan
-    longest = record.samples.queue["backlog_bytes"].max() if len(record.samples.queue) else 0
-    if has_several_queues(record) or longest < BUFFER_PART * plan.path.buffer_bytes:
+    if has_several_queues(record) or not _fills_buffer(record):
         return []
     size = Timeline((0.0,), (float(plan.path.buffer_bytes),), plan.schedule.duration_s)
     return [_level(size, "buffer", "y4", "dashdot", 1e6)]
+
+
+def _fills_buffer(record: Record) -> bool:
+    """Whether the queue was long enough to be drawn with the buffer's size."""
+    queue = record.samples.queue
+    longest = queue["backlog_bytes"].max() if len(queue) else 0
+    return bool(longest >= BUFFER_PART * record.plan.path.buffer_bytes)
+
+
+def _limited_by_receiver(record: Record) -> dict[str, float]:
+    """Return the flows that their receivers' windows limit: the part of their samples, by name."""
+    parts = {
+        flow.name: receiver_limited_part(record, flow.name) for flow in record.plan.schedule.flows
+    }
+    return {name: part for name, part in parts.items() if part >= RECEIVER_PART}
+
+
+def _panel_notes(record: Record) -> list[str]:
+    """Return sentences on lines of the panels: why a window stands still, and a buffer unseen."""
+    plan, notes = record.plan, []
+    if limited := _limited_by_receiver(record):
+        labels = {flow.name: flow_label(flow) for flow in plan.schedule.flows}
+        flows = ", ".join(f"{labels[name]} ({100 * part:.0f} %)" for name, part in limited.items())
+        notes.append(
+            "Dotted beside congestion windows: the window of the receiver. Where it is the smaller "
+            "one, the receiver limits the flow, and not its congestion control: "
+            f"{flows} of the samples. The path's window is {memory_text(plan.path.window_bytes)}."
+        )
+    if not has_several_queues(record) and not _fills_buffer(record):
+        size = memory_text(plan.path.buffer_bytes)
+        notes.append(
+            f"The buffer, {size}, is beyond the panel of the queue, which stayed far below."
+        )
+    return notes
 
 
 def _queue_traces(record: Record) -> list[dict[str, Any]]:
@@ -164,6 +200,7 @@ def _flow_traces(record: Record) -> list[dict[str, Any]]:
     smooth_bps = smoothed_flows(flows_bps, schedule)
     traces = []
     looks = looks_of([flow.stack for flow in schedule.flows[:MOST_NAMED]])
+    limited = _limited_by_receiver(record)
     for flow, look in zip_longest(schedule.flows, looks):
         line = {"color": look.colour if look else OTHER_COLOUR, "width": 1}
         line["dash"] = look.dash if look else "solid"
@@ -183,7 +220,7 @@ def _flow_traces(record: Record) -> list[dict[str, Any]]:
             _line(_edges_s(flows_bps), raw, flow_label(flow), "%{y:.1f} Mbit/s", yaxis="y2",
                   stackgroup="flows", **area)
         )  # fmt: skip
-        traces += _window_traces(record, flow, style)
+        traces += _window_traces(record, flow, style, flow.name in limited)
     return traces
 
 
@@ -221,16 +258,34 @@ def _total_traces(record: Record) -> list[dict[str, Any]]:
     return [total, _level(record.plan.rates, "bottleneck rate", "y2", "dash", 1e6)]
 
 
-def _window_traces(record: Record, flow: Flow, style: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a flow's congestion window, and from a trace its slow start threshold in dashes."""
+def _window_traces(
+    record: Record, flow: Flow, style: dict[str, Any], is_limited: bool
+) -> list[dict[str, Any]]:
+    """Return a flow's congestion window, and from a trace its slow start threshold in dashes.
+
+    ``is_limited``: by its receiver, whose window is dotted then.
+    """
     options = {**style, "yaxis": "y3", "showlegend": False}
     trace = record.trace
     name, value_text = flow_label(flow), "%{y:.3f} MB"
+    dotted_options = {**options, "line": {**style["line"], "dash": "dot"}, "opacity": 0.6}
+    sampled = _windows(record.samples, flow.name)
+    of_receiver = [
+        _line(
+            sampled["t_s"],
+            sampled["snd_wnd_bytes"] / 1e6,
+            f"{name} receiver's window",
+            value_text,
+            **dotted_options,
+        )
+        for _ in range(is_limited)
+    ]
     rows = None if trace is None else trace[trace["flow"] == flow.name]
     if rows is None or not len(rows):
-        rows = _windows(record.samples, flow.name)
+        rows = sampled
         return [
-            _line(rows["t_s"], rows["cwnd_bytes"] / 1e6, f"{name} window", value_text, **options)
+            _line(rows["t_s"], rows["cwnd_bytes"] / 1e6, f"{name} window", value_text, **options),
+            *of_receiver,
         ]
     cwnd_mb, ssthresh_mb = windows_mb(rows)
     dashed_options = {**options, "line": {**style["line"], "dash": "dash"}, "opacity": 0.6}
@@ -247,6 +302,7 @@ def _window_traces(record: Record, flow: Flow, style: dict[str, Any]) -> list[di
             value_text,
             **dashed_options,
         ),
+        *of_receiver,
     ]
 
 
@@ -309,7 +365,7 @@ def _path_facts(record: Record) -> Facts:
     rows = [
         ("base RTT", f"{path.rtt_ms:g} ms", "rtt_ms"),
         ("rate", f"{path.rate_bps / 1e6:g} Mbit/s", "rate_bps"),
-        ("buffer", size_text(path.buffer_bytes), "buffer_bytes"),
+        ("buffer", memory_text(path.buffer_bytes), "buffer_bytes"),
         ("loss", f"{path.loss:g}", "loss"),
         ("MTU", f"{path.mtu_bytes:,} bytes", "mtu_bytes"),
         ("window", memory_text(path.window_bytes), "window_bytes"),
@@ -383,6 +439,7 @@ def render_page(record: Record, links: NavLinks | None = None, assets: str = "")
         smoothing_s=SMOOTHING_S,
         curves=curves(record),
         above_rate=above_rate_note(record.samples, plan),
+        panel_notes=_panel_notes(record),
         has_regions=len(plan.schedule.regions()) > 1,
         tables=overview(record),
         command=command_of(plan, record.request),

@@ -7,6 +7,7 @@ import html
 import json
 import re
 from pathlib import Path as FilePath
+from urllib.parse import unquote
 
 import pytest
 
@@ -120,7 +121,11 @@ def test_what_is_no_flow_looks_like_no_other_curve(record: Record) -> None:
 
 
 def test_page_and_figure_draw_windows_from_the_trace(traced: Record) -> None:
-    drawn = [line for line in curves(traced)["data"] if line.get("yaxis") == "y3"]
+    drawn = [
+        line
+        for line in curves(traced)["data"]
+        if line.get("yaxis") == "y3" and "receiver" not in line["name"]
+    ]
     names = [
         f"{flow.name} {flow.stack} {each}"
         for flow in traced.plan.schedule.flows
@@ -186,6 +191,42 @@ def test_a_full_buffer_is_drawn_and_one_that_stays_empty_is_not(
     full = Record(record.directory, record.data)
     (drawn,) = (trace for trace in curves(full)["data"] if trace["name"] == "buffer")
     assert drawn["y"] == pytest.approx([plan["path"]["buffer_bytes"] / 1e6] * 2, abs=1e-4)
+
+
+def test_a_buffer_beyond_the_panel_is_said(tmp_path: FilePath) -> None:
+    plan = plan_of(rtt="20ms", rate="10Mbit", buffer="16MiB", time="5s")
+    assert "The buffer, 16 MiB, is beyond the panel" in render_page(
+        write_lesson_run(tmp_path / "a", plan)
+    )
+
+
+def test_the_page_says_and_draws_where_a_receiver_s_window_limits_a_flow(
+    tmp_path: FilePath,
+) -> None:
+    plan = plan_of(rtt="20ms", rate="100Mbit", window="10MB", time="5s", stack="cubic+bbr")
+    # Receivers advertise 10^7 bytes; the first flow's window is above in the last fifth
+    record = write_lesson_run(
+        tmp_path / "a",
+        plan,
+        window_packets=lambda t_s, flow: 8000.0 if t_s > 4.05 and not flow else 100.0,
+    )
+    text = html.unescape(render_page(record))
+    assert "not its congestion control: flow1 cubic (20 %) of the samples" in text
+    assert "The path's window is 10 MB." in text
+    names = [trace["name"] for trace in curves(record)["data"]]
+    assert "flow1 cubic receiver's window" in names
+    assert "flow2 bbr receiver's window" not in names
+    open_ended = write_lesson_run(tmp_path / "b", plan)
+    assert "receiver limits" not in render_page(open_ended)
+
+
+def test_a_table_of_values_comes_as_csv_from_the_page_itself(record: Record) -> None:
+    (address,) = re.findall(
+        r'<a download="flows.csv" href="data:text/csv;charset=utf-8,([^"]+)"', render_page(record)
+    )
+    header, first, second = unquote(html.unescape(address)).splitlines()
+    assert header.startswith("flow,stack,")
+    assert (first.split(",")[:2], second.split(",")[:2]) == (["flow1", "htcp"], ["flow2", "htcp"])
 
 
 def test_a_second_that_holds_a_part_of_a_faster_one_needs_no_explanation(
