@@ -1,4 +1,4 @@
-"""A lesson: predict, choose a run with sliders, run it in the lab, compare.
+"""A lesson: predict, choose a run, run it in the lab, compare.
 
 It needs ipywidgets, which the optional packages ``farpath[notebook]`` install.
 """
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s
 class Attempt:
     """One run of a lesson beside what was predicted: values in the unit of the answer.
 
-    ``chosen``: the options that sliders set. ``measured`` is NaN if the run does not show it, and
+    ``chosen``: the options that were chosen. ``measured`` is NaN if the run does not show it, and
     ``theory`` None where none holds.
     """
 
@@ -45,6 +45,7 @@ class Attempt:
     measured: float
     theory: float | None
     right: bool
+    unit: str
 
     @property
     def name(self) -> str:
@@ -58,6 +59,10 @@ class Attempt:
             return "not seen in this run: try other values"
         if self.right:
             return "right"
+        # A percentage of a percentage would be read as a difference
+        if self.unit == "%":
+            points = self.predicted - self.measured
+            return f"too {'high' if points > 0 else 'low'} by {abs(points):.0f} percentage points"
         if self.measured == 0:
             return "too high"
         off = self.predicted / self.measured
@@ -92,10 +97,10 @@ def number_text(value: float | None, unit: str) -> str:
 
 
 class Lesson:
-    """Widgets that ask for a prediction, make the run that sliders choose, and check both.
+    """Widgets that ask for a prediction, make the run that is chosen, and check both.
 
     ``question``: a sentence that ``answer`` answers with a number. Options are those of
-    ``farpath run``, by name: a text fixes one, a sequence of texts makes a slider that begins at
+    ``farpath run``, by name: a text fixes one, a sequence of texts makes a choice that begins at
     the first. Records go to ``results``.
 
     ``attempts`` holds what was run, in order; ``line`` the line below the buttons. Raises
@@ -121,19 +126,19 @@ class Lesson:
         self.line = ""
         self._out = FilePath(results)
         self._fixed = {name: text for name, text in options.items() if isinstance(text, str)}
-        self._sliders = {
+        self._options = {
             name: tuple(texts) for name, texts in options.items() if not isinstance(texts, str)
         }
         self._check_values()
         self._records: list[tuple[str, Record]] = []
         self._run: BackgroundRun | None = None
-        self._widgets = _Widgets(question, answer.unit, self._sliders)
+        self._widgets = _Widgets(question, answer.unit, self._options)
         self._widgets.run.on_click(lambda _button: self.begin())
         self._widgets.stop.on_click(lambda _button: self.stop())
         self._widgets.clear.on_click(lambda _button: self.clear())
         self._widgets.prediction.observe(lambda _change: self._on_predicted(), names="value")
-        for slider in self._widgets.sliders.values():
-            slider.observe(lambda _change: self._on_chosen(), names="value")
+        for choice in self._widgets.choices.values():
+            choice.observe(lambda _change: self._on_chosen(), names="value")
         problem = lab_problem()
         self._can_run = not problem
         self._set_line(f"No runs here: {problem}" if problem else PREDICT)
@@ -146,8 +151,8 @@ class Lesson:
 
     @property
     def chosen(self) -> dict[str, str]:
-        """The options that the sliders set."""
-        return {name: slider.value for name, slider in self._widgets.sliders.items()}
+        """The options as they are chosen."""
+        return {name: choice.value for name, choice in self._widgets.choices.items()}
 
     def begin(self) -> None:
         """Begin the chosen run and return at once; the line says what prevents it."""
@@ -180,17 +185,17 @@ class Lesson:
         self._show_attempts()
 
     def run(self, prediction: float | str, **chosen: str) -> str:
-        """Set sliders, predict, run, wait, and return the line at the end.
+        """Choose options, predict, run, wait, and return the line at the end.
 
-        Raises BadInputError for a value that a slider does not have.
+        Raises BadInputError for a value that is not offered.
         """
         for name, value in chosen.items():
-            if value not in self._sliders.get(name, ()):
-                sliders = "; ".join(f"{each}: {', '.join(v)}" for each, v in self._sliders.items())
+            if value not in self._options.get(name, ()):
+                choices = "; ".join(f"{each}: {', '.join(v)}" for each, v in self._options.items())
                 raise BadInputError(
-                    problem=f"no slider {name} has '{value}'", remedy=f"there are {sliders}"
+                    problem=f"no choice {name} has '{value}'", remedy=f"there are {choices}"
                 )
-            self._widgets.sliders[name].value = value
+            self._widgets.choices[name].value = value
         self._widgets.prediction.value = str(prediction)
         before = self._run
         self.begin()
@@ -199,15 +204,15 @@ class Lesson:
         return self.line
 
     def _check_values(self) -> None:
-        """Make the plan of the first value of each slider, and with each other value of one."""
-        for name, texts in self._sliders.items():
+        """Make the plan of the first value of each choice, and with each other value of one."""
+        for name, texts in self._options.items():
             if not texts:
                 raise BadInputError(
                     problem=f"{name} has no values", remedy=f"give some, as in {name}=('a', 'b')"
                 )
-        first = {name: texts[0] for name, texts in self._sliders.items()}
+        first = {name: texts[0] for name, texts in self._options.items()}
         self._plan(first)
-        for name, texts in self._sliders.items():
+        for name, texts in self._options.items():
             for text in texts[1:]:
                 self._plan({**first, name: text})
 
@@ -218,7 +223,7 @@ class Lesson:
         return self._request(chosen).plan()
 
     def _on_chosen(self) -> None:
-        """Ask for a prediction of what a slider now says."""
+        """Ask for a prediction of what is now chosen."""
         self._widgets.prediction.value = ""
 
     def _on_predicted(self) -> None:
@@ -258,8 +263,9 @@ class Lesson:
         record = load_record(ended.outcome.directory)
         measured, theory = self.answer.measured(record), self.answer.theory(record.plan)
         attempt = Attempt(
-            chosen, predicted, measured, theory, self.answer.is_right(predicted, measured)
-        )
+            chosen, predicted, measured, theory, self.answer.is_right(predicted, measured),
+            self.answer.unit,
+        )  # fmt: skip
         self.attempts.append(attempt)
         number = len(self.attempts)
         self._records.append((f"{number}: {attempt.name}", record))
@@ -293,9 +299,11 @@ def attempts_html(attempts: Sequence[Attempt], answer: Answer) -> str:
         )
         for number, attempt in enumerate(attempts, 1)
     ]  # fmt: skip
-    head = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in header)
+    gap = "style='padding: 0 2em 0 0; text-align: left'"
+    head = "".join(f"<th scope='col' {gap}>{html.escape(cell)}</th>" for cell in header)
     body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        "<tr>" + "".join(f"<td {gap}>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in rows
     )
     why = f"<p>{html.escape(answer.why)}</p>"
     return f"<table class='farpath-attempts'><tr>{head}</tr>{body}</table>{why}"
@@ -310,8 +318,9 @@ class _Widgets:
         style = {"style": {"description_width": "7em"}}
         wide = {"width": "32em"}
         self.question = widgets.HTML(f"<b>{html.escape(question)}</b>")
-        self.sliders = {
-            name: widgets.SelectionSlider(
+        self.choices = {
+            # Quantities lie along a line, and names do not
+            name: (widgets.SelectionSlider if texts[0][0].isdigit() else widgets.Dropdown)(
                 options=list(texts), value=texts[0], description=name, layout=wide, **style
             )
             for name, texts in options.items()
@@ -331,6 +340,6 @@ class _Widgets:
         self.figure = widgets.Output()
         buttons = widgets.HBox([self.run, self.stop, self.clear, self.bar])
         self.all = widgets.VBox(
-            [self.question, *self.sliders.values(), self.prediction, buttons, self.line,
+            [self.question, *self.choices.values(), self.prediction, buttons, self.line,
              self.table, self.figure]
         )  # fmt: skip

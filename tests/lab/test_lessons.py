@@ -67,3 +67,7 @@ def test_the_deeper_the_buffer_the_less_bbr_gets_beside_cubic(
     shallow, deep = (attempt.measured for attempt in lesson.attempts)
     assert shallow > 75
     assert deep < 40
+    # The lesson's own answer has the figures of these two runs
+    text = LESSONS[4].read_text(encoding="utf-8")
+    assert f"with one {shallow:.0f} %" in text
+    assert f"with eight {deep:.0f} %" in text

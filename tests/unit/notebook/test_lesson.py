@@ -14,7 +14,14 @@ from farpath.lab.run import Outcome
 from farpath.notebook import answers
 from farpath.notebook import lesson as lessons
 from farpath.notebook.explorer import PLOTLY
-from farpath.notebook.lesson import MOST_DRAWN, PREDICT, Lesson, number_text, parse_prediction
+from farpath.notebook.lesson import (
+    MOST_DRAWN,
+    PREDICT,
+    Attempt,
+    Lesson,
+    number_text,
+    parse_prediction,
+)
 from farpath.spec.plan import Plan
 from tests.support.lesson_runs import write_lesson_run
 
@@ -51,12 +58,10 @@ def figure_of(lesson: Lesson) -> dict[str, Any]:
     return dict(output["data"][PLOTLY])
 
 
-def test_a_run_waits_for_a_prediction_and_begins_as_the_sliders_say(
-    lesson: Lesson, lab: list[Plan]
-) -> None:
+def test_a_run_waits_for_a_prediction_and_begins_as_chosen(lesson: Lesson, lab: list[Plan]) -> None:
     widgets = lesson._widgets
     assert (lesson.line, widgets.run.disabled) == (PREDICT, True)
-    widgets.sliders["rtt"].value = "100ms"
+    widgets.choices["rtt"].value = "100ms"
     widgets.prediction.value = "9 Mbit/s"
     assert not widgets.run.disabled
     widgets.run.click()
@@ -69,7 +74,7 @@ def test_a_run_waits_for_a_prediction_and_begins_as_the_sliders_say(
 
 def test_another_choice_asks_for_another_prediction(lesson: Lesson) -> None:
     lesson.run(9)
-    lesson._widgets.sliders["stack"].value = "bbr"
+    lesson._widgets.choices["stack"].value = "bbr"
     assert lesson._widgets.prediction.value == ""
     assert (lesson.line, lesson._widgets.run.disabled) == (PREDICT, True)
 
@@ -102,6 +107,16 @@ def test_a_prediction_is_checked_against_what_was_measured(
     assert lesson.attempts[0].theory == pytest.approx(9.56, abs=0.01)
 
 
+def test_a_wrong_percentage_is_off_by_points() -> None:
+    attempt = Attempt({}, predicted=60, measured=87, theory=None, right=False, unit="%")
+    assert attempt.verdict == "too low by 27 percentage points"
+
+
+def test_a_quantity_has_a_slider_and_a_name_a_list(lesson: Lesson) -> None:
+    names = {name: type(choice).__name__ for name, choice in lesson._widgets.choices.items()}
+    assert names == {"rtt": "SelectionSlider", "stack": "Dropdown"}
+
+
 def test_runs_stand_in_a_table_with_the_explanation_and_the_last_are_drawn(
     lesson: Lesson,
 ) -> None:
@@ -109,7 +124,8 @@ def test_runs_stand_in_a_table_with_the_explanation_and_the_last_are_drawn(
         lesson.run(9, rtt=RTTS[number % 2])
     table = lesson._widgets.table.value
     assert len(re.findall("<tr>", table)) == MOST_DRAWN + 2
-    assert "<td>1</td><td>50ms</td><td>cubic</td><td>9.00 Mbit/s</td>" in table
+    cells = re.findall(r"<td [^>]*>([^<]*)</td>", table)
+    assert cells[:4] == ["1", "50ms", "cubic", "9.00 Mbit/s"]
     assert "headers of TCP, IP and Ethernet" in table
     names = [line["name"] for line in figure_of(lesson)["data"]]
     assert "5: rtt 50ms, stack cubic" in names
@@ -189,10 +205,10 @@ def test_a_lesson_of_no_run_is_refused(
         Lesson("How fast?", answers.PAYLOAD_RATE, results=tmp_path, **options)
 
 
-def test_a_value_that_no_slider_has_is_refused(lesson: Lesson) -> None:
-    with pytest.raises(BadInputError, match="no slider rtt has '7ms': there are rtt: 50ms, 100ms"):
+def test_a_value_that_is_not_offered_is_refused(lesson: Lesson) -> None:
+    with pytest.raises(BadInputError, match="no choice rtt has '7ms': there are rtt: 50ms, 100ms"):
         lesson.run(9, rtt="7ms")
-    with pytest.raises(BadInputError, match="no slider loss has"):
+    with pytest.raises(BadInputError, match="no choice loss has"):
         lesson.run(9, loss="1e-3")
 
 
