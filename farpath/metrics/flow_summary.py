@@ -123,7 +123,7 @@ def smoothed_rtts_ms(record: Record) -> Array:
     """Return the smoothed RTTs in ms that the senders of a run's flows had, of all flows together.
 
     They are those at the end of each interval. The length is the number of intervals in which a
-    sender knew one: UDT and datagrams report none. Reverse flows are left out.
+    sender knew one: datagrams have none. Reverse flows are left out.
     """
     rows = record.samples.flows
     return _smoothed_rtts_ms(rows[rows["flow"].isin([f.name for f in record.plan.schedule.flows])])

@@ -23,7 +23,7 @@ _OF_SETTINGS = ("stack", "rtt", "rate", "buffer", "loss")
 MOST_SHARES = 4
 _RTT_NOTE = (
     "ping: RTTs of pings beside the flows, as Flent's Ping (ms) ICMP. flow RTT: smoothed RTTs of "
-    "the flows' senders, as Flent's tcp_rtt; a dash: they report none."
+    "the flows' senders, as Flent's tcp_rtt; a dash: they know none, as of datagrams."
 )
 _SHARES_NOTE = "share: of all bits that the flows of the run got."
 
