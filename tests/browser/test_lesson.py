@@ -75,4 +75,6 @@ def test_the_index_opens_first_and_a_slider_moves_to_another_run(page: Page, clo
     names = [name[:12] for name in legend.all_text_contents()]
     assert names == ["1: rtt 20ms,", "2: rtt 50ms,", "bandwidth-de"]
     assert len(records_in(clone.folder / "results" / "lessons")) == 2
+    # Nothing lies over the figure
+    assert page.get_by_text("Jupyter news").count() == 0
     assert wrong == []
