@@ -26,7 +26,10 @@ def bench(
     idle_rtts: Annotated[
         int,
         typer.Option(
-            "--idle-rtts", min=0, help="Check the idle RTTs of that many drawn ways only."
+            "--idle-rtts",
+            metavar="N",
+            min=0,
+            help="Check the idle RTTs of that many drawn ways only.",
         ),
     ] = 0,
 ) -> None:

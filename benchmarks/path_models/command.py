@@ -20,12 +20,15 @@ def add_to(app: typer.Typer) -> None:
 def fit(
     name: Annotated[str, typer.Argument(help="A directory of experiments/path-models.")],
     trials: Annotated[
-        int, typer.Option(help="Number of further models to try; 0 shows the best so far.")
+        int,
+        typer.Option(metavar="N", help="Number of further models to try; 0 shows the best so far."),
     ] = 0,
-    workers: Annotated[int, typer.Option(help="Number of runs at once, each on one core.")] = 2,
-    results: Annotated[FilePath, typer.Option(help="Directory of the runs' records.")] = FilePath(
-        "results/path-models"
-    ),
+    workers: Annotated[
+        int, typer.Option(metavar="N", help="Number of runs at once, each on one core.")
+    ] = 2,
+    results: Annotated[
+        FilePath, typer.Option(metavar="DIR", help="Directory of the runs' records.")
+    ] = FilePath("results/path-models"),
 ) -> None:
     """Search for the path model that agrees best with the published numbers."""
     from benchmarks.path_models.search import continue_search, load_search

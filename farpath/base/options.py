@@ -19,8 +19,11 @@ PATH, TRAFFIC, HOSTS, LAB = "Path", "Traffic", "Hosts", "Lab and record"
 class Option:
     """Description of one option of a run.
 
-    ``help``: a sentence. ``example``: an accepted value. ``default``: the value without the
-    option. ``unit``: unit of a number without a suffix, or a remark that a suffix is needed.
+    ``help``: sentences, of which the first says what it is; other options stand between backticks
+    as fields. ``placeholder``: a word for its value (``TIME``). ``common``: whether the first help
+    of a command shows it; all others are for ``--help-all``. ``example``: an accepted value.
+    ``default``: the value without the option. ``unit``: unit of a number without a suffix, or a
+    remark that a suffix is needed.
     ``allowed``: range or choices, or a function that returns them where files have to be read.
     ``see``: page and section of docs/ with details. ``group``: where a command's help shows it.
     ``words``: values that completion in a shell offers. ``after``: the option behind which it
@@ -37,6 +40,8 @@ class Option:
     words: Callable[[], Iterable[str]] = tuple
     after: str = ""
     name: str = ""
+    placeholder: str = field(kw_only=True)
+    common: bool = field(default=False, kw_only=True)
 
     @property
     def allowed_text(self) -> str:
@@ -47,7 +52,7 @@ class Option:
     def flag(self) -> str:
         """Name on the command line of ``farpath run``.
 
-        >>> Option("", "", "", name="sender_image").flag
+        >>> Option("", "", "", name="sender_image", placeholder="IMAGE").flag
         '--sender-image'
         """
         return f"--{self.name.replace('_', '-')}"

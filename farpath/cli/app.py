@@ -31,6 +31,7 @@ from farpath.base.files import require_unicode, resource_errors
 from farpath.cli import logs
 from farpath.cli.command_groups import all_commands, called_by_make
 from farpath.cli.completion import join_values
+from farpath.cli.help import with_plain_help
 from farpath.cli.streams import ReaderGone, check_stdout, open_streams
 
 INTERRUPTED = 130
@@ -105,7 +106,7 @@ def command_line() -> TyperGroup:
     assert isinstance(group, TyperGroup)
     for command in all_commands():
         group.add_command(command)
-    return group
+    return with_plain_help(group)
 
 
 def _exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:

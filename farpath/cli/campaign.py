@@ -20,28 +20,40 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 DEFAULT_EXPERIMENT = default_experiment()
 
-ExperimentName = Annotated[str, typer.Option(help="A folder of experiments/.")]
+ExperimentName = Annotated[str, typer.Option(metavar="NAME", help="A folder of experiments/.")]
 SetName = Annotated[
-    str | None, typer.Option("--set", help="Set of runs: whole, quick or cpu (default: whole).")
+    str | None,
+    typer.Option(
+        "--set", metavar="NAME", help="Set of runs: whole, quick or cpu (default: whole)."
+    ),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Make the quick set, as --set=quick.")]
 Cpu = Annotated[
     bool, typer.Option("--cpu", help="Make the runs that count CPU, as --set=cpu; no report.")
 ]
 ExperimentsDir = Annotated[
-    FilePath | None, typer.Option(help="Folder of the experiments (default: farpath's).")
+    FilePath | None,
+    typer.Option(metavar="DIR", help="Folder of the experiments (default: farpath's)."),
 ]
 Region = Annotated[
-    str | None, typer.Option(help="Length of a region in all runs (default: the experiment's).")
+    str | None,
+    typer.Option(
+        metavar="TIME", help="Length of a region in all runs (default: the experiment's)."
+    ),
 ]
 Only = Annotated[
-    str | None, typer.Option(help="Mechanisms of the experiment: base,queue (default: all).")
+    str | None,
+    typer.Option(metavar="NAMES", help="Mechanisms of the experiment: base,queue (default: all)."),
 ]
 PathNames = Annotated[
-    str | None, typer.Option("--path", help="Runs on these paths only: near,far (default: all).")
+    str | None,
+    typer.Option(
+        "--path", metavar="NAMES", help="Runs on these paths only: near,far (default: all)."
+    ),
 ]
 Out = Annotated[
-    FilePath | None, typer.Option(help="Directory of the records (default: results/<experiment>).")
+    FilePath | None,
+    typer.Option(metavar="DIR", help="Directory of the records (default: results/<experiment>)."),
 ]
 
 
@@ -96,6 +108,7 @@ def campaign(
     cores: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             callback=checked_cores,
             help="Number of runs at once, with --index cores (default: all cores).",
         ),
@@ -107,8 +120,9 @@ def campaign(
     report: Annotated[
         FilePath | None,
         typer.Option(
+            metavar="DIR",
             help="Directory of tables and figures (default: results/paper[-quick]; for another "
-            "experiment, report[-<set>] below its records)."
+            "experiment, report[-<set>] below its records).",
         ),
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Make no report.")] = False,
@@ -116,10 +130,12 @@ def campaign(
         bool, typer.Option("--list", help="List the runs and their records; make none.")
     ] = False,
     index: Annotated[
-        int | None, typer.Option(help="Make this run only; its number in --list, from 0.")
+        int | None,
+        typer.Option(metavar="N", help="Make this run only; its number in --list, from 0."),
     ] = None,
     gather: Annotated[
-        FilePath | None, typer.Option(help="Link the records that count into this directory.")
+        FilePath | None,
+        typer.Option(metavar="DIR", help="Link the records that count into this directory."),
     ] = None,
     experiments: ExperimentsDir = None,
 ) -> None:

@@ -16,6 +16,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from farpath.cli.help import with_help
+
 RUN, MANY, PROGRAM = "Run and look", "Many runs", "Your own program"
 KERNEL, EXPERIMENTS, MACHINE = "Kernels", "Experiments", "The machine"
 #: The groups of ``farpath --help``, in its order.
@@ -146,7 +148,8 @@ class LazyCommand(TyperCommand):
         app = typer.Typer()
         import_module(self._module).add_to(app)
         command = typer.main.get_group(app).commands[self.name or ""]
-        return command.make_context(info_name, args, parent, **extra)
+        assert isinstance(command, TyperCommand)
+        return with_help(command).make_context(info_name, args, parent, **extra)
 
 
 def all_commands() -> Iterator[LazyCommand]:

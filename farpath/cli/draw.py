@@ -20,11 +20,12 @@ def add_to(app: typer.Typer) -> None:
 @with_run_options
 def draw(
     record: Annotated[
-        FilePath | None, typer.Option(help="Directory of a record whose topology is drawn.")
+        FilePath | None,
+        typer.Option(metavar="DIR", help="Directory of a record whose topology is drawn."),
     ] = None,
-    out: Annotated[FilePath, typer.Option(help="The .png or .svg file to write.")] = FilePath(
-        "topology.png"
-    ),
+    out: Annotated[
+        FilePath, typer.Option(metavar="DIR", help="The .png or .svg file to write.")
+    ] = FilePath("topology.png"),
     text: Annotated[
         bool, typer.Option("--text", help="Print the drawing as text; write no file.")
     ] = False,

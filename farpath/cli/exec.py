@@ -52,59 +52,94 @@ def execute(
     ],
     server: Annotated[
         list[str] | None,
-        typer.Option(help="A server, which runs on host receiver: './server --port 80'; several."),
+        typer.Option(
+            metavar="COMMAND",
+            help="A server, which runs on host receiver: './server --port 80'; several.",
+        ),
     ] = None,
     root: Annotated[
         str,
         typer.Option(
-            help="Files that programs see: those of this machine (machine), or the lab's (lab)."
+            hidden=True,
+            metavar="ROOT",
+            help="Files that programs see: those of this machine (machine), or the lab's (lab).",
         ),
     ] = "machine",
     image: Annotated[
         str | None,
-        typer.Option(help="An image of yours instead: ./mine.tar, or receiver=./mine.tar."),
+        typer.Option(
+            metavar="IMAGE", help="An image of yours instead: ./mine.tar, or receiver=./mine.tar."
+        ),
     ] = None,
     share: Annotated[
         FilePath | None,
-        typer.Option(help="Working directory of the programs, which they may read (default: .)."),
+        typer.Option(
+            hidden=True,
+            metavar="DIR",
+            help="Working directory of the programs, which they may read (default: .).",
+        ),
     ] = None,
     collect: Annotated[
         FilePath | None,
-        typer.Option(help="Directory in which programs may write files that come back."),
+        typer.Option(
+            metavar="DIR", help="Directory in which programs may write files that come back."
+        ),
     ] = None,
     timeout: Annotated[
-        str, typer.Option(help="Longest run of the client in virtual time; then status is 124.")
+        str,
+        typer.Option(
+            metavar="TIME", help="Longest run of the client in virtual time; then status is 124."
+        ),
     ] = DEFAULT_TIMEOUT,
     wall_timeout: Annotated[
         str | None,
-        typer.Option(help="Longest run of the lab in real time, as in 5min; then status is 124."),
+        typer.Option(
+            hidden=True,
+            metavar="TIME",
+            help="Longest run of the lab in real time, as in 5min; then status is 124.",
+        ),
     ] = None,
     env: Annotated[
         list[str] | None,
-        typer.Option(help="A variable of the programs: NAME=value, or NAME to pass on yours."),
+        typer.Option(
+            hidden=True,
+            metavar="VARIABLE",
+            help="A variable of the programs: NAME=value, or NAME to pass on yours.",
+        ),
     ] = None,
     date: Annotated[
         str,
-        typer.Option(help="What clocks show at the start, in UTC: a date, with a time or not."),
+        typer.Option(
+            hidden=True,
+            metavar="DATE",
+            help="What clocks show at the start, in UTC: a date, with a time or not.",
+        ),
     ] = planning.DEFAULT_DATE,
     as_root: Annotated[
-        bool, typer.Option("--as-root", help="Run the programs as root of the lab.")
+        bool, typer.Option("--as-root", hidden=True, help="Run the programs as root of the lab.")
     ] = False,
     user: Annotated[
         str | None,
-        typer.Option(help="Run the programs as this user of their root, as in --user=postgres."),
+        typer.Option(
+            hidden=True,
+            metavar="USER",
+            help="Run the programs as this user of their root, as in --user=postgres.",
+        ),
     ] = None,
     stdin: Annotated[
         bool | None,
         typer.Option(
             "--stdin/--no-stdin",
+            hidden=True,
             help="Whether the client gets this command's stdin, read to its end before the start; "
             "by default it does if that is a pipe or a file.",
         ),
     ] = None,
     wait_for: Annotated[
         list[str] | None,
-        typer.Option(help="Start the client when host receiver listens: tcp:5432; several."),
+        typer.Option(
+            metavar="PORT", help="Start the client when host receiver listens: tcp:5432; several."
+        ),
     ] = None,
     as_json: Annotated[
         bool,
@@ -114,13 +149,27 @@ def execute(
     ] = False,
     junit: Annotated[
         FilePath | None,
-        typer.Option(help="File for the results as JUnit XML, a case for each run."),
+        typer.Option(
+            hidden=True,
+            metavar="FILE",
+            help="File for the results as JUnit XML, a case for each run.",
+        ),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds each path gets, from --seed on.")] = 1,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", help="How many seeds each path gets, from --seed on.")
+    ] = 1,
     cores: Cores = None,
-    memory: Annotated[str, typer.Option(help="Memory for programs and what they write.")] = "1GiB",
+    memory: Annotated[
+        str,
+        typer.Option(hidden=True, metavar="SIZE", help="Memory for programs and what they write."),
+    ] = "1GiB",
     output_limit: Annotated[
-        str, typer.Option(help="Largest output of a program, and largest file that it writes.")
+        str,
+        typer.Option(
+            hidden=True,
+            metavar="SIZE",
+            help="Largest output of a program, and largest file that it writes.",
+        ),
     ] = "1GiB",
     out: RecordsDir = RESULTS,
     **option_values: Any,

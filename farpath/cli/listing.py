@@ -13,6 +13,7 @@ from farpath.base.options import Option, options_of
 from farpath.cli.completion import completion
 from farpath.cli.shared_options import AsJson
 from farpath.mechanisms.era.mechanism import era_names, features, title_of
+from farpath.planning.option_names import as_variable, spelled
 from farpath.planning.path_files import named_paths, path_by_name
 from farpath.planning.request import RunRequest
 from farpath.programs.catalog import catalogue, entry_by_name
@@ -183,15 +184,15 @@ def all_options() -> str:
     lines = []
     for option in options_of(RunRequest):
         lines.append(f"{option.flag}={option.example}  ({option.variable})")
-        lines.append(_indented(option.help))
+        lines.append(_indented(spelled(option.help, as_variable)))
         lines += [_indented(f"{name}: {text}") for name, text in _facts(option) if text]
     return "\n".join(lines)
 
 
 def _described(option: Option) -> dict[str, str]:
     """Return an option as JSON has it."""
-    named = ("variable", "example", "help")
-    return {name: getattr(option, name) for name in named} | dict(_facts(option))
+    named = {"variable": option.variable, "example": option.example}
+    return named | {"help": spelled(option.help, as_variable)} | dict(_facts(option))
 
 
 def _facts(option: Option) -> tuple[tuple[str, str], ...]:
@@ -205,6 +206,7 @@ def options_markdown() -> str:
         page = FilePath(option.see.partition("#")[0])
         link = f" ([{page.name}](../{option.see}))" if option.see else ""
         allowed = "; ".join(text for text in (option.allowed_text, option.unit) if text)
-        cells = (f"`{option.variable}`", f"`{option.example}`", option.help + link)
+        words = spelled(option.help, as_variable)
+        cells = (f"`{option.variable}`", f"`{option.example}`", words + link)
         rows.append(f"| {' | '.join((*cells, option.default, allowed))} |")
     return "\n".join(rows)

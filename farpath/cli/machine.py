@@ -19,8 +19,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def preflight(
-    lab: Annotated[str, typer.Option(help="virtual or host.")] = "virtual",
-    stack: Annotated[str, typer.Option(help="Stacks that the flows would run.")] = DEFAULT_STACK,
+    lab: Annotated[str, typer.Option(metavar="LAB", help="virtual or host.")] = "virtual",
+    stack: Annotated[
+        str, typer.Option(metavar="STACK", help="Stacks that the flows would run.")
+    ] = DEFAULT_STACK,
     as_json: AsJson = False,
 ) -> None:
     """Check whether this machine can run a lab: one line for each requirement, with its remedy."""

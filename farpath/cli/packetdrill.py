@@ -33,26 +33,36 @@ def packetdrill(
         ),
     ],
     tool: Annotated[
-        FilePath | None, typer.Option(help="Your packetdrill program (default: that in PATH).")
+        FilePath | None,
+        typer.Option(metavar="FILE", help="Your packetdrill program (default: that in PATH)."),
     ] = None,
     only: Annotated[
         str | None,
-        typer.Option(help="Names or folders of scripts: tcp_slow_start*,tcp_dsack_mult,sack."),
+        typer.Option(
+            metavar="NAMES",
+            help="Names or folders of scripts: tcp_slow_start*,tcp_dsack_mult,sack.",
+        ),
     ] = None,
     family: Annotated[
         str | None,
         typer.Option(
+            metavar="FAMILIES",
             help="Address families: ipv4,ipv6,ipv4-mapped-ipv6 (default: all, as in packetdrill's "
-            "run_all.py; the kernel's runner says them itself)."
+            "run_all.py; the kernel's runner says them itself).",
         ),
     ] = None,
     define: Annotated[
         list[str] | None,
-        typer.Option(help="A symbol of scripts, as in TFO_COOKIE=3021b9d889017eeb; repeatable."),
+        typer.Option(
+            metavar="SYMBOL",
+            help="A symbol of scripts, as in TFO_COOKIE=3021b9d889017eeb; repeatable.",
+        ),
     ] = None,
     kernel: Annotated[
         str | None,
-        typer.Option(help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."),
+        typer.Option(
+            metavar="KERNEL", help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."
+        ),
     ] = None,
     out: LogDir = RESULTS,
     as_json: AsJson = False,

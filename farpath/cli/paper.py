@@ -31,23 +31,34 @@ SUMMARY, SUMMARY_FILE = "summary", "summary.json"
 
 Records = Annotated[
     FilePath | None,
-    typer.Option(help="Directory of records, or a summary's file (default: the project's)."),
+    typer.Option(
+        metavar="DIR", help="Directory of records, or a summary's file (default: the project's)."
+    ),
 ]
 CpuRecords = Annotated[
     FilePath | None,
-    typer.Option(help="Directory of records in which CPU was counted, for the numbers on CPU."),
+    typer.Option(
+        metavar="DIR", help="Directory of records in which CPU was counted, for the numbers on CPU."
+    ),
 ]
 Measures = Annotated[
     FilePath | None,
-    typer.Option(help="File measures.json of the companion experiments, or ablation.json."),
+    typer.Option(
+        metavar="FILE", help="File measures.json of the companion experiments, or ablation.json."
+    ),
 ]
 OutDir = Annotated[
     FilePath | None,
-    typer.Option(help="Directory in which a file for each table is written, instead of printing."),
+    typer.Option(
+        metavar="DIR",
+        help="Directory in which a file for each table is written, instead of printing.",
+    ),
 ]
 ViewOf = Annotated[
     str | None,
-    typer.Option(help="Show records as study or as runs (default: decided by the records)."),
+    typer.Option(
+        metavar="VIEW", help="Show records as study or as runs (default: decided by the records)."
+    ),
 ]
 
 
@@ -60,18 +71,22 @@ def add_to(app: typer.Typer) -> None:
 def tables(
     experiment: Annotated[
         str,
-        typer.Option(help="Experiment; of others than the paper's, its shipped measures are used."),
+        typer.Option(
+            metavar="NAME",
+            help="Experiment; of others than the paper's, its shipped measures are used.",
+        ),
     ] = DEFAULT_EXPERIMENT,
     records: Records = None,
     cpu_records: CpuRecords = None,
     measures: Measures = None,
     path: Annotated[
-        str | None, typer.Option(help="Print tables 1 and 2 of this path only.")
+        str | None, typer.Option(metavar="NAME", help="Print tables 1 and 2 of this path only.")
     ] = None,
     form: Annotated[
         str,
         typer.Option(
             "--format",
+            metavar="FORMAT",
             help="Format: text, markdown, latex or csv; summary writes the results of all "
             "records into one file, summary.json, which --records of tables and claims reads.",
         ),
@@ -79,8 +94,9 @@ def tables(
     held_out: Annotated[
         str | None,
         typer.Option(
+            metavar="STACKS",
             help="Stacks that no path was fitted to: hstcp_2004,ltcp,... (default for the "
-            "project's campaign: its own)."
+            "project's campaign: its own).",
         ),
     ] = None,
     view: ViewOf = None,

@@ -51,10 +51,16 @@ def compare(
     records: Records,
     out: Annotated[
         FilePath | None,
-        typer.Option(help="Directory of the page and the figure (default: beside the records)."),
+        typer.Option(
+            metavar="DIR",
+            help="Directory of the page and the figure (default: beside the records).",
+        ),
     ] = None,
     by: Annotated[
-        str, typer.Option(help="Setting that sorts the records first: rtt, buffer, seed ...")
+        str,
+        typer.Option(
+            metavar="OPTION", help="Setting that sorts the records first: rtt, buffer, seed ..."
+        ),
     ] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -99,8 +105,12 @@ def compare(
 
 def export(
     records: Records,
-    form: Annotated[str, typer.Option("--format", help="Format: csv, flent or json.")] = "csv",
-    out: Annotated[FilePath, typer.Option(help="Directory of the files.")] = FilePath("export"),
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="Format: csv, flent or json.")
+    ] = "csv",
+    out: Annotated[
+        FilePath, typer.Option(metavar="DIR", help="Directory of the files.")
+    ] = FilePath("export"),
 ) -> None:
     """Write records in the format of other programs: CSV tables, Flent's data files, or JSON."""
     from farpath.record.record import load_record

@@ -38,7 +38,7 @@ def add_to(app: typer.Typer) -> None:
 @with_run_options
 def run(
     out: Annotated[
-        FilePath, typer.Option(help="Directory of the records.", rich_help_panel=LAB)
+        FilePath, typer.Option(metavar="DIR", help="Directory of the records.", rich_help_panel=LAB)
     ] = RESULTS,
     force: Annotated[
         bool,
@@ -50,6 +50,7 @@ def run(
     kernel: Annotated[
         str | None,
         typer.Option(
+            metavar="KERNEL",
             help="Kernel of the lab: 7.3, a Linux tree, or of one side: receiver=7.3.",
             rich_help_panel=LAB,
         ),

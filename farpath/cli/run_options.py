@@ -7,26 +7,30 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from functools import partial
 from types import MappingProxyType
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from farpath.base.options import Option, options_of
 from farpath.cli.command_groups import called_by_make
 from farpath.cli.completion import completion
+from farpath.planning.option_names import as_option, spelled
 from farpath.planning.request import RunRequest
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def _typer_option(
-    option: Option, help_text: str, from_environment: bool
+    option: Option, help_text: str, default: str | None, from_environment: bool
 ) -> typer.models.OptionInfo:
+    example = "" if option.example == default else f" Example: {option.example}"
     described: typer.models.OptionInfo = typer.Option(
         option.flag,
+        metavar=option.placeholder,
+        hidden=not option.common,
         envvar=option.variable if from_environment else None,
         show_envvar=False,
-        help=f"{help_text} Example: {option.example}",
+        help=f"{spelled(help_text, as_option)}{example}",
         rich_help_panel=option.group,
         autocompletion=completion(option.words),
     )
@@ -57,7 +61,8 @@ def with_run_options(
     """
     from_environment = names is None and called_by_make()
     signature = inspect.signature(command, eval_str=True)
-    defaults = {field.name: field.default for field in fields(RunRequest)} | dict(other_defaults)
+    defaults: dict[str, Any] = {field.name: field.default for field in fields(RunRequest)}
+    defaults |= other_defaults
     run_parameters = [
         inspect.Parameter(
             option.name,
@@ -65,7 +70,12 @@ def with_run_options(
             default=defaults[option.name],
             annotation=Annotated[
                 str | None,
-                _typer_option(option, other_helps.get(option.name, option.help), from_environment),
+                _typer_option(
+                    option,
+                    other_helps.get(option.name, option.help),
+                    defaults[option.name],
+                    from_environment,
+                ),
             ],
         )
         for option in options_of(RunRequest)

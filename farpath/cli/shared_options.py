@@ -12,9 +12,13 @@ from farpath.base.errors import BadInputError
 #: Default directory of records.
 RESULTS = FilePath("results")
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-RecordsDir = Annotated[FilePath, typer.Option(help="Directory of the records.")]
-ReportsDir = Annotated[FilePath, typer.Option(help="Directory of records and reports.")]
-LogDir = Annotated[FilePath, typer.Option(help="Directory of the guest's console log.")]
+RecordsDir = Annotated[FilePath, typer.Option(metavar="DIR", help="Directory of the records.")]
+ReportsDir = Annotated[
+    FilePath, typer.Option(metavar="DIR", help="Directory of records and reports.")
+]
+LogDir = Annotated[
+    FilePath, typer.Option(metavar="DIR", help="Directory of the guest's console log.")
+]
 
 
 def checked_cores(cores: int | None) -> int | None:
@@ -26,5 +30,9 @@ def checked_cores(cores: int | None) -> int | None:
 
 Cores = Annotated[
     int | None,
-    typer.Option(callback=checked_cores, help="How many runs at once (default: one on each core)."),
+    typer.Option(
+        metavar="N",
+        callback=checked_cores,
+        help="How many runs at once (default: one on each core).",
+    ),
 ]

@@ -12,7 +12,7 @@ from farpath.base.errors import BadInputError
 from farpath.cli.logs import print_warnings
 from farpath.cli.paper import CpuRecords, ViewOf, print_left_out
 
-Records = Annotated[FilePath, typer.Option(help="Directory of the records.")]
+Records = Annotated[FilePath, typer.Option(metavar="DIR", help="Directory of the records.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -24,7 +24,10 @@ def site(
     records: Records,
     out: Annotated[
         FilePath | None,
-        typer.Option(help="Directory of the site, or of the figures (default: site or figures)."),
+        typer.Option(
+            metavar="DIR",
+            help="Directory of the site, or of the figures (default: site or figures).",
+        ),
     ] = None,
     figures: Annotated[
         bool, typer.Option("--figures", help="Draw the figures alone, each as PNG and SVG.")
@@ -35,7 +38,10 @@ def site(
     ] = False,
     cpu_records: CpuRecords = None,
     held_out: Annotated[
-        str, typer.Option(help="Stacks that no path was fitted to: hstcp_2004,ltcp,...")
+        str,
+        typer.Option(
+            metavar="STACKS", help="Stacks that no path was fitted to: hstcp_2004,ltcp,..."
+        ),
     ] = "",
     view: ViewOf = None,
 ) -> None:

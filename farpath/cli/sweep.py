@@ -30,15 +30,20 @@ def add_to(app: typer.Typer) -> None:
 @with_run_options
 def sweep(
     seeds: Annotated[
-        int, typer.Option(help="How many seeds each combination gets, from --seed on.")
+        int, typer.Option(metavar="N", help="How many seeds each combination gets, from --seed on.")
     ] = 1,
     out: RecordsDir = RESULTS,
     report: Annotated[
         FilePath | None,
-        typer.Option(help="Directory of the table and the figure (default: sweep in --out)."),
+        typer.Option(
+            metavar="DIR", help="Directory of the table and the figure (default: sweep in --out)."
+        ),
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="Column of the table that the figure shows, as flow1_share.")
+        str,
+        typer.Option(
+            metavar="COLUMN", help="Column of the table that the figure shows, as flow1_share."
+        ),
     ] = "throughput_mbps",
     cores: Cores = None,
     as_json: AsJson = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from farpath.base.errors import FarpathError
+from farpath.base.errors import FarpathError, Spelling
 
 _UNKNOWN_OPTION = re.compile(r"No such option:? '?(--[\w-]+)'?")
 _UNKNOWN_COMMAND = re.compile(r"No such command '([\w-]+)'")
@@ -72,6 +72,15 @@ def as_variable(name: str, value: str | None) -> str:
     if value is None:
         return f"{variable}=1" if name in SWITCHES else variable
     return f"{variable}={value}"
+
+
+def spelled(text: str, spell: Spelling) -> str:
+    """Return a text with the options between its backticks as ``spell`` has them, as in errors.
+
+    >>> spelled("in place of `region`", as_option), spelled("in place of `region`", as_variable)
+    ('in place of --region', 'in place of REGION')
+    """
+    return FarpathError(text).spelled(spell)
 
 
 def typed_message(error: FarpathError) -> str:

@@ -33,7 +33,7 @@ HELPS = {
     "rate": "Rate of the bottleneck, in each direction.",
     "buffer": "Buffer of the bottleneck, in each direction: bytes, 100packets, 50ms or 2xBDP.",
     "queue": "The bottleneck's queue, in each direction: tail drop, or a qdisc of Linux with the "
-    "parameters of tc; its limit is BUFFER.",
+    "parameters of tc; its limit is `buffer`.",
     "loss": "Random loss in each direction.",
     "jitter": "Largest deviation of a packet's delay, in each direction.",
     "reorder": "Fraction of the packets of each direction that overtake all others.",

@@ -111,6 +111,8 @@ class PlainRequest:
             "cern; with an RTT a path of its own",
             group=PATH,
             words=path_files.named_paths,
+            placeholder="NAME",
+            common=True,
         )
     )
     rtt: str | None = option(
@@ -124,12 +126,14 @@ class PlainRequest:
             f"0, or {range_text(RTT_MS_RANGE, 'ms')}",
             see="how-to/changing-links.md",
             group=PATH,
+            placeholder="TIME",
+            common=True,
         )
     )
     rate: str | None = option(
         Option(
             "Bottleneck rate; whole Ethernet frames count. It may change at times of the run: "
-            "100Mbit,30s:20Mbit,60s:100Mbit, as RTT may, or be a trace of mahimahi's: "
+            "100Mbit,30s:20Mbit,60s:100Mbit, as `rtt` may, or be a trace of mahimahi's: "
             "trace:./lte.down.",
             "450Mbit",
             "the path's, else 450 Mbit/s",
@@ -137,6 +141,8 @@ class PlainRequest:
             range_text(RATE_BPS_RANGE, "bit/s"),
             see="how-to/changing-links.md",
             group=PATH,
+            placeholder="RATE",
+            common=True,
         )
     )
     buffer: str | None = option(
@@ -148,6 +154,8 @@ class PlainRequest:
             "bytes",
             range_text(BUFFER_BYTES_RANGE, "bytes"),
             group=PATH,
+            placeholder="SIZE",
+            common=True,
         )
     )
     loss: str | None = option(
@@ -158,6 +166,8 @@ class PlainRequest:
             "a fraction, or %",
             range_text(LOSS_RANGE, ""),
             group=PATH,
+            placeholder="FRACTION",
+            common=True,
         )
     )
     mtu: str | None = option(
@@ -168,6 +178,7 @@ class PlainRequest:
             "bytes",
             range_text(MTU_BYTES_RANGE, "bytes"),
             group=PATH,
+            placeholder="SIZE",
         )
     )
     window: str | None = option(
@@ -179,6 +190,7 @@ class PlainRequest:
             "bytes",
             range_text(WINDOW_BYTES_RANGE, "bytes"),
             group=HOSTS,
+            placeholder="SIZE",
         )
     )
     sysctl: str | None = option(
@@ -188,6 +200,7 @@ class PlainRequest:
             "the path's and the era's",
             allowed="those that take effect in a network namespace",
             group=HOSTS,
+            placeholder="SYSCTLS",
         )
     )
     acks: str | None = option(
@@ -198,6 +211,7 @@ class PlainRequest:
             allowed=", ".join(ACKS),
             group=HOSTS,
             words=lambda: ACKS,
+            placeholder="MODE",
         )
     )
     topology: str | None = option(
@@ -212,17 +226,19 @@ class PlainRequest:
             see="how-to/own-topologies.md",
             group=PATH,
             words=topology_modules,
+            placeholder="NAME",
         )
     )
     flows: str | None = option(
         Option(
             "Flows of a topology of your own, between hosts by their names, with the stacks of "
-            "each pair as in STACK, whose place they take.",
+            "each pair as in `stack`, whose place they take.",
             FLOWS_EXAMPLE,
             "none",
             allowed=f"at most {MOST_FLOWS} flows",
             see="how-to/own-topologies.md",
             group=TRAFFIC,
+            placeholder="FLOWS",
         )
     )
     link: str | None = option(
@@ -233,6 +249,7 @@ class PlainRequest:
             "what its file says",
             see="how-to/own-topologies.md#links-from-outside",
             group=TRAFFIC,
+            placeholder="LINKS",
         )
     )
     senders: str | None = option(
@@ -244,6 +261,7 @@ class PlainRequest:
             allowed=f"at most {MOST_SENDERS}",
             see="how-to/flows.md#several-senders-other-topologies-ipv6",
             group=HOSTS,
+            placeholder="SENDERS",
         )
     )
     reverse: str | None = option(
@@ -254,10 +272,19 @@ class PlainRequest:
             allowed="as STACK",
             group=TRAFFIC,
             words=catalogue,
+            placeholder="STACK",
         )
     )
     ip: str | None = option(
-        Option("IP version.", "4", "4", allowed="4, 6", group=HOSTS, words=lambda: ("4", "6"))
+        Option(
+            "IP version.",
+            "4",
+            "4",
+            allowed="4, 6",
+            group=HOSTS,
+            words=lambda: ("4", "6"),
+            placeholder="VERSION",
+        )
     )
     stack: str = option(
         Option(
@@ -270,18 +297,21 @@ class PlainRequest:
             see="how-to/own-stacks.md",
             group=TRAFFIC,
             words=catalogue,
+            placeholder="STACK",
+            common=True,
         ),
         DEFAULT_STACK,
     )
     parallel: str | None = option(
         Option(
-            "Number of flows of the one stack in STACK, each a TCP connection with a row of its "
+            "Number of flows of the one stack in `stack`, each a TCP connection with a row of its "
             "own; they all start at once, as those of iperf3's -P.",
             "16",
             "none: STACK says it",
             "flows",
             range_text((1, MOST_FLOWS), ""),
             group=TRAFFIC,
+            placeholder="N",
         )
     )
     schedule: str = option(
@@ -294,6 +324,7 @@ class PlainRequest:
             allowed=", ".join(SCHEDULES),
             group=TRAFFIC,
             words=lambda: SCHEDULES,
+            placeholder="NAME",
         ),
         SEVEN_REGIONS,
     )
@@ -305,17 +336,21 @@ class PlainRequest:
             "whole seconds, a unit is needed",
             range_text(quantities.REGION_S_RANGE, "s"),
             group=TRAFFIC,
+            placeholder="TIME",
+            common=True,
         ),
         DEFAULT_REGION,
     )
     time: str | None = option(
         Option(
-            "Length of a run whose flows all start at once; in place of REGION and SCHEDULE.",
+            "Length of a run whose flows all start at once; in place of `region` and `schedule`.",
             "30s",
             "none: REGION and SCHEDULE say it",
             "whole seconds, a unit is needed",
             range_text(quantities.REGION_S_RANGE, "s"),
             group=TRAFFIC,
+            placeholder="TIME",
+            common=True,
         )
     )
     sample: str | None = option(
@@ -325,6 +360,7 @@ class PlainRequest:
             "1 s",
             "a whole number of them in a second, a unit is needed",
             range_text(SAMPLE_S_RANGE, "s"),
+            placeholder="TIME",
         )
     )
     seed: str = option(
@@ -333,6 +369,8 @@ class PlainRequest:
             "1",
             "1",
             allowed=range_text(SEED_RANGE, ""),
+            placeholder="N",
+            common=True,
         ),
         "1",
     )
@@ -344,6 +382,7 @@ class PlainRequest:
             allowed=", ".join(CLOCKS),
             see="how-to/host-lab.md",
             words=lambda: CLOCKS,
+            placeholder="LAB",
         ),
         VIRTUAL,
     )
@@ -355,6 +394,7 @@ class PlainRequest:
             "virtual; wall for the host lab",
             allowed=", ".join(CLOCKS[VIRTUAL]),
             words=lambda: CLOCKS[VIRTUAL],
+            placeholder="CLOCK",
         )
     )
     sender_image: str | None = option(
@@ -365,6 +405,7 @@ class PlainRequest:
             "the lab's own",
             see="how-to/own-images.md",
             group=HOSTS,
+            placeholder="IMAGE",
         )
     )
 

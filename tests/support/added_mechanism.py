@@ -57,7 +57,12 @@ def examine(output):
 MECHANISM = Mechanism(
     order=80,
     options={
-        "keepalive": Option("Idle time.", "3s", "2 h", "a unit is needed", group=HOSTS, after="ecn")
+        "keepalive": Option(
+            *("Idle time.", "3s", "2 h", "a unit is needed"),
+            group=HOSTS,
+            after="ecn",
+            placeholder="TIME",
+        )
     },
     apply=apply,
     texts=texts,

@@ -145,6 +145,7 @@ MECHANISM = Mechanism(
             range_text(SNAP_BYTES_RANGE, "bytes"),
             see="how-to/looking-inside.md#packets-in-wireshark",
             after="trace",
+            placeholder="PLACES",
         )
     },
     apply=lambda plan, texts: dataclasses.replace(plan, captures=parse_captures(texts["capture"])),

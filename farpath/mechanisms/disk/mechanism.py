@@ -187,6 +187,7 @@ MECHANISM = Mechanism(
             see=_SEE,
             group=HOSTS,
             after="era",
+            placeholder="DISK",
         ),
         "sink": Option(
             "Disk that the receiving programs write: its rate, and how much may wait to be "
@@ -197,6 +198,7 @@ MECHANISM = Mechanism(
             see=_SEE,
             group=HOSTS,
             after="source",
+            placeholder="DISK",
         ),
     },
     apply=_apply,

@@ -235,6 +235,7 @@ MECHANISM = Mechanism(
             see="how-to/traffic-and-losses.md#losing-packets-on-purpose",
             group=PATH,
             after="loss",
+            placeholder="PACKETS",
         )
     },
     apply=_apply,

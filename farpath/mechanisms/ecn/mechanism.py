@@ -178,6 +178,7 @@ MECHANISM = Mechanism(
             group=HOSTS,
             words=lambda: MODES,
             after="sysctl",
+            placeholder="MODE",
         )
     },
     apply=lambda plan, texts: dataclasses.replace(plan, ecn=parse_ecn(texts["ecn"])),

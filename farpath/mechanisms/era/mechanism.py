@@ -327,6 +327,7 @@ MECHANISM = Mechanism(
             group=HOSTS,
             words=era_names,
             after="schedule",
+            placeholder="ERA",
         )
     },
     apply=_apply,

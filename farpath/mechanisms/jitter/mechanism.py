@@ -59,6 +59,7 @@ MECHANISM = Mechanism(
             range_text(JITTER_MS_RANGE, "ms"),
             group=PATH,
             after="background",
+            placeholder="TIME",
         ),
         "reorder": Option(
             "Fraction of the packets towards the receiver that overtake all others on their way.",
@@ -68,6 +69,7 @@ MECHANISM = Mechanism(
             range_text(REORDER_RANGE, ""),
             group=PATH,
             after="jitter",
+            placeholder="FRACTION",
         ),
         "duplicate": Option(
             "Fraction of the packets towards the receiver that arrive twice.",
@@ -77,6 +79,7 @@ MECHANISM = Mechanism(
             range_text(DUPLICATE_RANGE, ""),
             group=PATH,
             after="reorder",
+            placeholder="FRACTION",
         ),
     },
     apply_path=_apply,

@@ -92,7 +92,7 @@ MECHANISM = Mechanism(
     order=60,
     options={
         "offloads": Option(
-            "What end hosts of LAB=host leave to their cards: splitting and joining packets, and "
+            "What end hosts of `lab=host` leave to their cards: splitting and joining packets, and "
             "checksums; on for all, off for none.",
             "tso,checksum",
             "none, and checksums cost nothing",
@@ -100,6 +100,7 @@ MECHANISM = Mechanism(
             see="how-to/host-lab.md#offloads",
             group=HOSTS,
             after="sink",
+            placeholder="OFFLOADS",
         )
     },
     apply=lambda plan, texts: dataclasses.replace(plan, offloads=parse_offloads(texts["offloads"])),

@@ -149,7 +149,7 @@ MECHANISM = Mechanism(
     options={
         "queue": Option(
             "The bottleneck's queue: tail drop, or a qdisc of Linux with the parameters of tc, "
-            "separated by commas; its limit is BUFFER.",
+            "separated by commas; its limit is `buffer`.",
             EXAMPLE,
             "the path's, else droptail",
             allowed=", ".join(NAMES),
@@ -157,6 +157,8 @@ MECHANISM = Mechanism(
             group=PATH,
             words=lambda: NAMES,
             after="buffer",
+            placeholder="QDISC",
+            common=True,
         )
     },
     stands_for=lambda texts: _limit(texts) if "queue" in texts else {},

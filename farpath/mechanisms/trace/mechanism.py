@@ -154,6 +154,8 @@ MECHANISM = Mechanism(
             range_text(INTERVAL_S_RANGE, "s"),
             see="how-to/looking-inside.md#a-trace-of-each-connection",
             after="sender_image",
+            placeholder="TIME",
+            common=True,
         )
     },
     apply=_apply,

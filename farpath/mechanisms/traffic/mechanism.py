@@ -85,6 +85,8 @@ MECHANISM = Mechanism(
             see="how-to/traffic-and-losses.md#short-flows",
             group=TRAFFIC,
             after="loss",
+            placeholder="TRAFFIC",
+            common=True,
         )
     },
     apply_path=_apply,

@@ -88,7 +88,8 @@ MECHANISM = Mechanism(
     ends_flows=True,
     options={
         "bytes": Option(
-            "Payload of each flow, as iperf3's -n: it ends then, or when TIME or REGION is over.",
+            "Payload of each flow, as iperf3's -n: it ends then, or when `time` or `region` is "
+            "over.",
             "100MB",
             "none: flows last for TIME or REGION",
             "bytes",
@@ -96,6 +97,7 @@ MECHANISM = Mechanism(
             see="how-to/flows.md#flows-of-a-size",
             group=TRAFFIC,
             after="time",
+            placeholder="SIZE",
         )
     },
     apply=_apply,

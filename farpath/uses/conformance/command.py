@@ -30,11 +30,14 @@ def conformance(
         str, typer.Argument(help="reno, cubic or bbr, with parameters or without: cubic:beta=717.")
     ],
     only: Annotated[
-        str | None, typer.Option(help="Scenarios to run: timeout, two-losses,*-rtt.")
+        str | None,
+        typer.Option(metavar="NAMES", help="Scenarios to run: timeout, two-losses,*-rtt."),
     ] = None,
     kernel: Annotated[
         str | None,
-        typer.Option(help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."),
+        typer.Option(
+            metavar="KERNEL", help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."
+        ),
     ] = None,
     cores: Cores = None,
     out: ReportsDir = RESULTS,

@@ -37,12 +37,14 @@ def add_to(app: typer.Typer) -> None:
 @with_run_options
 def league(
     seeds: Annotated[
-        int, typer.Option(help="How many seeds each encounter gets, from --seed on.")
+        int, typer.Option(metavar="N", help="How many seeds each encounter gets, from --seed on.")
     ] = 1,
     out: RecordsDir = RESULTS,
     report: Annotated[
         FilePath | None,
-        typer.Option(help="Directory of page, matrix and table (default: league in --out)."),
+        typer.Option(
+            metavar="DIR", help="Directory of page, matrix and table (default: league in --out)."
+        ),
     ] = None,
     cores: Cores = None,
     as_json: AsJson = False,

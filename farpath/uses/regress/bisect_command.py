@@ -28,23 +28,33 @@ def add_to(app: typer.Typer) -> None:
 
 
 def bisect(
-    good: Annotated[str, typer.Option(help="Commit before the change: v7.2, a hash, a branch.")],
-    case: Annotated[
-        str, typer.Option(help="Run of 'farpath regress --list' that changed: htcp/one-loss.")
+    good: Annotated[
+        str,
+        typer.Option(metavar="COMMIT", help="Commit before the change: v7.2, a hash, a branch."),
     ],
-    bad: Annotated[str, typer.Option(help="Commit with the change.")] = "HEAD",
+    case: Annotated[
+        str,
+        typer.Option(
+            metavar="CASE", help="Run of 'farpath regress --list' that changed: htcp/one-loss."
+        ),
+    ],
+    bad: Annotated[str, typer.Option(metavar="COMMIT", help="Commit with the change.")] = "HEAD",
     tree: Annotated[
-        FilePath, typer.Option(help="Linux tree under git, without changes or a build of its own.")
+        FilePath,
+        typer.Option(
+            metavar="DIR", help="Linux tree under git, without changes or a build of its own."
+        ),
     ] = FilePath(),
     by: Annotated[
         str | None,
         typer.Option(
+            metavar="OPTION",
             help="What a bad commit has changed: metrics, beyond the bounds of the good one's "
-            "seeds, or packets, in any way (default: metrics if BAD has changed them)."
+            "seeds, or packets, in any way (default: metrics if BAD has changed them).",
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(help="Number of seeds from which bounds are computed.")
+        int, typer.Option(metavar="N", help="Number of seeds from which bounds are computed.")
     ] = SEEDS,
     out: RecordsDir = RESULTS,
     as_json: AsJson = False,

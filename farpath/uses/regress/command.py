@@ -41,35 +41,45 @@ def _split_at_commas(text: str | None) -> tuple[str, ...]:
 
 def regress(
     stacks: Annotated[
-        str | None, typer.Option(help="Stacks to run: htcp,cubic (default: the suite's).")
+        str | None,
+        typer.Option(metavar="STACKS", help="Stacks to run: htcp,cubic (default: the suite's)."),
     ] = None,
     only: Annotated[
-        str | None, typer.Option(help="Runs to make: one-loss, htcp/*, */slow-start,udt/*.")
+        str | None,
+        typer.Option(metavar="NAMES", help="Runs to make: one-loss, htcp/*, */slow-start,udt/*."),
     ] = None,
     base: Annotated[
         str | None,
-        typer.Option(help="Kernel before the change: linux-source-7.2, or a Linux tree."),
+        typer.Option(
+            metavar="KERNEL", help="Kernel before the change: linux-source-7.2, or a Linux tree."
+        ),
     ] = None,
     head: Annotated[
         str | None,
-        typer.Option(help="Kernel after the change, as --base (default: the lab's kernel)."),
+        typer.Option(
+            metavar="KERNEL", help="Kernel after the change, as --base (default: the lab's kernel)."
+        ),
     ] = None,
     side: Annotated[
         str | None,
-        typer.Option(help="Side that --head is at, sender or receiver (default: both)."),
+        typer.Option(
+            metavar="SIDE", help="Side that --head is at, sender or receiver (default: both)."
+        ),
     ] = None,
     one_guest: Annotated[
         bool, typer.Option("--one-guest", help="Make all sites of a run share one guest.")
     ] = False,
     baseline: Annotated[
         FilePath | None,
-        typer.Option(help="Baseline to compare with (default: the project's nearest)."),
+        typer.Option(
+            metavar="FILE", help="Baseline to compare with (default: the project's nearest)."
+        ),
     ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="Make a new baseline, and print what changed.")
     ] = False,
     seeds: Annotated[
-        int, typer.Option(help="Number of seeds from which bounds are computed.")
+        int, typer.Option(metavar="N", help="Number of seeds from which bounds are computed.")
     ] = SEEDS,
     cores: Cores = None,
     out: ReportsDir = RESULTS,

@@ -35,14 +35,23 @@ def add_to(app: typer.Typer) -> None:
 @with_options(planning.OPTIONS, planning.DEFAULTS, planning.HELPS)
 def responsiveness(
     direction: Annotated[
-        str, typer.Option(help="Which way the load goes, seen from the client: down, up or both.")
+        str,
+        typer.Option(
+            metavar="WAY", help="Which way the load goes, seen from the client: down, up or both."
+        ),
     ] = "down",
     interval: Annotated[
-        str, typer.Option(help="Time after which a connection is added and stability looked at.")
+        str,
+        typer.Option(
+            metavar="TIME", help="Time after which a connection is added and stability looked at."
+        ),
     ] = "5s",
-    timeout: Annotated[str, typer.Option(help="Longest test, in virtual time.")] = "120s",
+    timeout: Annotated[
+        str, typer.Option(metavar="TIME", help="Longest test, in virtual time.")
+    ] = "120s",
     figure: Annotated[
-        FilePath | None, typer.Option(help="Draw probes, goodput and RPM: rpm.png or rpm.svg.")
+        FilePath | None,
+        typer.Option(metavar="FILE", help="Draw probes, goodput and RPM: rpm.png or rpm.svg."),
     ] = None,
     out: RecordsDir = RESULTS,
     as_json: AsJson = False,

@@ -53,17 +53,24 @@ def add_to(app: typer.Typer) -> None:
 @with_options(OPTIONS, DEFAULTS, HELPS)
 def starvation(
     start: Annotated[
-        str, typer.Option(help=f"How long after the first flow the second starts. {_RANGE}")
+        str,
+        typer.Option(
+            metavar="TIME", help=f"How long after the first flow the second starts. {_RANGE}"
+        ),
     ] = "0..5s",
-    trials: Annotated[int, typer.Option(help="How many runs each pair of stacks gets.")] = 30,
+    trials: Annotated[
+        int, typer.Option(metavar="N", help="How many runs each pair of stacks gets.")
+    ] = 30,
     batch: Annotated[
-        int, typer.Option(help="How many are chosen together: as many cores are of use.")
+        int,
+        typer.Option(metavar="N", help="How many are chosen together: as many cores are of use."),
     ] = BATCH,
     out: RecordsDir = RESULTS,
     report: Annotated[
         FilePath | None,
         typer.Option(
-            help="Directory of trials, page, figure and table (default: starvation in --out)."
+            metavar="DIR",
+            help="Directory of trials, page, figure and table (default: starvation in --out).",
         ),
     ] = None,
     cores: Cores = None,

@@ -130,7 +130,7 @@ def test_an_option_of_another_tool_is_answered_with_farpath_s(farpath: Farpath) 
 
 @pytest.mark.parametrize("command", ["run", "draw"])
 def test_help_shows_the_options_of_a_run_in_groups(farpath: Farpath, command: str) -> None:
-    shown = farpath(command, "--help").out
+    shown = farpath(command, "--help-all").out
     headings = [shown.index(f" {group} ─") for group in ("Path", "Traffic", "Hosts")]
     assert headings == sorted(headings)
     for heading, option in zip(headings, ("--rtt", "--stack", "--era"), strict=True):

@@ -47,7 +47,7 @@ def error_of(call):
         return error.message
 
 def help_of(command):
-    sys.argv = ["farpath", command, "--help"]
+    sys.argv = ["farpath", command, "--help-all"]
     with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
         main()
     return shown.getvalue()
@@ -107,7 +107,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_its_option_is_in_the_help_and_in_the_table_of_options(said: dict[str, Any]) -> None:
-    assert "--keepalive" in said["help"]
+    assert "--keepalive TIME" in said["help"]
     rows = [line.split("|")[1].strip() for line in said["markdown"].splitlines()]
     assert rows[rows.index("`KEEPALIVE`") - 1] == "`ECN`"
 
