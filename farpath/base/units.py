@@ -188,6 +188,7 @@ class Quantity(Generic[Number]):
         low, high = allowed or self.allowed
         bounds = " and ".join(bound_text(bound, self.symbol) for bound in (low, high))
         requirement: str = f"it must be {self.noun} such as {self.example}, between {bounds}"
+        with_unit = f"write, for example, {self.example}; {requirement}"
 
         def error(problem: str, remedy: str = requirement) -> BadInputError:
             option, _, part = name.partition(": ")
@@ -205,9 +206,7 @@ class Quantity(Generic[Number]):
             raise error("")
         number, unit = split
         if not unit and unit not in self.units and number:
-            raise error(
-                "a number without a unit", f"write, for example, {self.example}; {requirement}"
-            )
+            raise error("a number without a unit", with_unit)
         value = converted(number, unit, self.units, self.symbol)
         if value is None:
             raise error(f"{quoted(unit)} is no unit of {self.noun}")
@@ -215,6 +214,8 @@ class Quantity(Generic[Number]):
             problem = "out of range"
             if not unit and self.symbol:
                 problem = f"a number without a unit, so in {self.symbol}, and {problem}"
+                if (split_quantity(self.example) or (0.0, ""))[1]:
+                    raise error(problem, with_unit)
             elif not unit and self.units is FRACTIONS and value >= 1 and low <= value / 100 <= high:
                 problem += f" (did you mean {text.strip()}%?)"
             raise error(problem)

@@ -22,7 +22,8 @@ from farpath.mechanisms.quantities import MOMENT_S
 from farpath.planning.request import RunRequest, check_lab, parse_seed
 from farpath.planning.stack_texts import parse_stacks
 from farpath.platforms import PLATFORMS
-from farpath.runs.ranges import Range, Template, parse_template
+from farpath.runs.axes import searched
+from farpath.runs.ranges import Range, Template
 from farpath.runs.trials import Interval, Number
 from farpath.spec.schedule import JOINING
 from farpath.spec.settings import HOST
@@ -167,12 +168,11 @@ def plan_starvation(
     """Return a search for each pair of different stacks, or of one stack beside itself.
 
     ``options``: of the runs, by name, as typed, with ranges or without. Raises BadInputError for
-    options without a range, for ends of ranges that make no run, and as
-    ``parse_template``.
+    options without a range, for ends of ranges that make no run, and as ``searched``.
     """
-    found = {name: parse_template(text, name) for name, text in options.items()}
+    found = {name: searched(name, text) for name, text in options.items()}
     templates = {name: each for name, each in found.items() if each.ranges}
-    templates[START] = parse_template(start, START, whole=True)
+    templates[START] = searched(START, start, whole=True)
     if not any(each.ranges for each in templates.values()):
         raise BadInputError(
             problem="no option has a range",

@@ -18,6 +18,11 @@ from tests.support.command_line import Farpath
     [
         (["--rtt=20ms,x"], "--rtt is 'x'"),
         (["--rtt=20ms,,160ms"], "--rtt is ''"),
+        (
+            ["--rtt=10ms..200ms"],
+            "--rtt is '10ms..200ms': that is a range, and each value is a run of its own; "
+            "list the values, as in --rtt=10ms,40ms,200ms",
+        ),
         (["--loss="], "--loss is ''"),
         (["--stack=cubic,mine:a=8,b=2"], "--stack is 'mine'"),
         (["--seed=1,2"], "--seed has several values: a sweep takes --seeds=3, from --seed on"),
