@@ -205,7 +205,9 @@ def execute(
     run_set = program_set(*split_options(option_values), seeds, program_bytes)
     print_paths(run.plan.path for run in run_set.runs)
     print_warnings(
-        dict.fromkeys(warning for run in run_set.runs for warning in plan_warnings(run.plan))
+        dict.fromkeys(
+            warning for run in run_set.runs for warning in plan_warnings(run.plan, has_flows=False)
+        )
     )
     commands = {CLIENT_HOST: (tuple(command),), SERVER_HOST: servers}
     found = roots(root, image, share, env or (), commands)

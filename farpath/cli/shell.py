@@ -45,7 +45,7 @@ def shell(
     planning.require_path(option_values)
     plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL))
     print_paths((plan.path,))
-    print_warnings(plan_warnings(plan))
+    print_warnings(plan_warnings(plan, has_flows=False))
     path = plan.path
     print(
         f"shell: {path.title}, {path.rate_bps / 1e6:g} Mbit/s; 'help' lists commands, 'nodes' the "

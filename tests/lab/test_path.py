@@ -206,3 +206,13 @@ def test_a_buffer_of_packets_holds_as_many_of_any_size(run_plan: RunPlan, mtu: s
     # A sample may miss the full buffer by what leaves in some milliseconds
     assert 90 <= most <= 100
     assert queue["drops"].max() > 0
+
+
+def test_a_run_of_few_round_trips_says_in_its_record_why_it_carried_nothing(
+    run_plan: RunPlan,
+) -> None:
+    record = run_plan(RunRequest(rtt="600ms", time="5s").plan())
+    flows = record.samples.flows
+    assert flows[flows["t_s"] <= record.plan.schedule.duration_s]["throughput_bps"].sum() == 0
+    (warning,) = record.data["warnings"]
+    assert warning.startswith("flow1 may carry next to nothing: 5 s are 8.3 round trips of 600 ms")

@@ -72,7 +72,7 @@ def responsiveness(
     planning.require_path(option_values)
     plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL))
     print_paths((plan.path,))
-    print_warnings(plan_warnings(plan))
+    print_warnings(plan_warnings(plan, has_flows=False))
     method = Method(
         direction=direction,
         interval_s=quantities.SHORT_TIME_S.parse(interval, "interval", INTERVAL_S_RANGE),

@@ -63,6 +63,32 @@ def test_a_queue_that_no_flow_joins_or_that_is_short_is_not_warned_of(
     assert plan_warnings(dataclasses.replace(slow, **change).plan()) == ()
 
 
+def test_a_time_of_few_round_trips_is_warned_of_with_the_time_that_is_needed() -> None:
+    short = RunRequest(rtt="600ms", time="5s").plan()
+    (warning,) = plan_warnings(short)
+    assert warning.startswith("flow1 may carry next to nothing: 5 s are 8.3 round trips of 600 ms")
+    assert warning.endswith("give a TIME or REGION of 20 s or more")
+    assert plan_warnings(short, has_flows=False) == ()
+    assert plan_warnings(RunRequest(rtt="600ms", time="20s").plan()) == ()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rtt": "164ms", "region": "5s"},
+        {"rtt": "300ms", "time": "5s"},
+        {"rtt": "0", "time": "5s"},
+        {"rtt": "600ms", "time": "5s", "stack": "udp:rate=1000000"},
+        {"rtt": "600ms", "time": "5s", "bytes": "100kB"},
+    ],
+    ids=str,
+)
+def test_an_ordinary_time_and_programs_without_slow_start_are_not_warned_of(
+    options: dict[str, str],
+) -> None:
+    assert plan_warnings(RunRequest(**options).plan()) == ()
+
+
 MIXED = RunRequest(rtt="40ms", rate="50Mbit", stack="dctcp+reno", time="20s")
 
 
