@@ -72,10 +72,11 @@ def run(
     print_warnings(plan_warnings(plan))
     with RunProgress(ready.label, plan.schedule.duration_s, ready.time_unit) as progress:
         outcome = ready.make(out, force, progress.watch)
-    _report(outcome, as_json)
+    _report(outcome, as_json, progress.is_shared)
 
 
-def _report(outcome: Outcome, as_json: bool) -> None:
+def _report(outcome: Outcome, as_json: bool, is_shared: bool) -> None:
+    """Print the results of a run; ``is_shared``: whether other runs held cores beside it."""
     from farpath.record.record import load_record
 
     record = load_record(outcome.directory)
@@ -87,7 +88,9 @@ def _report(outcome: Outcome, as_json: bool) -> None:
         print("already recorded: shown from there; FORCE=1 (--force) runs it again")
     else:
         speed = record.plan.schedule.duration_s / outcome.wall_s
-        print(f"ran in {outcome.wall_s:.1f} s, {speed:.1f}x real time, the lab's start included")
+        beside = ", beside other runs on its cores" if is_shared else ""
+        took = f"{outcome.wall_s:.1f} s, {speed:.1f}x real time"
+        print(f"ran in {took}, the lab's start included{beside}")
 
 
 def _as_json(record: Record, cached: bool, wall_s: float) -> dict[str, Any]:

@@ -189,6 +189,16 @@ def reserved_cores(count: int) -> Iterator[list[int]]:
         yield [*cores, *_free_cores(stack, others, count - 1, "core")]
 
 
+def runs_beside(cores: Iterable[int]) -> int:
+    """Return how many other runs hold the one of a run's cores that the most runs hold."""
+    return max(sum(_is_held(core, slot) for slot in range(RUNS_PER_CORE)) for core in cores) - 1
+
+
+def _is_held(core: int, slot: int) -> bool:
+    with _reservation(core, slot, "core") as is_free:
+        return not is_free
+
+
 def _free_cores(stack: ExitStack, cores: Sequence[int], count: int, kind: str) -> list[int]:
     """Reserve up to so many of these cores, the first that are free, until the stack is left."""
     reserved: list[int] = []

@@ -16,7 +16,10 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 #: (1 / PLAIN_STEPS), and at most one in so many real seconds.
 PLAIN_STEPS = 10
 PLAIN_EVERY_S = 10.0
+#: The event of a run that has no core for each of its sites, since other runs are under way.
+SHARED = "shared-cores"
 STAGES = {
+    SHARED: "other runs are under way, so this one is slower: it has {what}",
     "restored": "left by a killed run: {what}",
     "network-ready": "network built",
     "hosts-ready": "end hosts started",
@@ -117,6 +120,8 @@ class RunProgress:
         self._next_part = 0.0
         self._last_line_s = -math.inf
         self._last_note = ""
+        #: Whether other runs had cores that this one could have used.
+        self.is_shared = False
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
@@ -139,6 +144,7 @@ class RunProgress:
 
     def watch(self, event: dict[str, Any]) -> None:
         """Show one event of the guest; a stage that several hosts reach is shown once."""
+        self.is_shared |= event["event"] == SHARED
         stage = self._reader.stage(event)
         if stage is None or stage.note == self._last_note:
             return

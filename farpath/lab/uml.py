@@ -10,6 +10,7 @@ from pathlib import Path as FilePath
 from farpath.lab import far_link, machine, process
 from farpath.lab.artifacts.images import Images
 from farpath.lab.process import Guest, RawRun, Watch
+from farpath.lab.progress import SHARED
 from farpath.lab.watchdog import Patience, VirtualClock
 from farpath.planning.memory import run_bytes
 from farpath.spec.hosts import BACKGROUND
@@ -149,6 +150,7 @@ def play(
     machine.check_memory(run_bytes(plan), windows)
     with ExitStack() as stack:
         cores = stack.enter_context(machine.reserved_cores(layout.sites))
+        _tell_of_other_runs(cores, layout.sites, watch)
         share = stack.enter_context(process.shared_directory(images, plan))
         if beside:
             stack.enter_context(beside(share))
@@ -165,6 +167,15 @@ def play(
             [memory.descriptor] if memory else [],
         )
         yield dataclasses.replace(raw, critical_cpu_s=memory.critical_cpu_s()) if memory else raw
+
+
+def _tell_of_other_runs(cores: Sequence[int], sites: int, watch: Watch) -> None:
+    """Tell of runs that keep this one from having a core for each site: it does not wait."""
+    wanted = min(sites, machine.available_cores())
+    beside = machine.runs_beside(cores)
+    if beside or len(cores) < wanted:
+        shared = f", shared with {beside} of them" if beside else ""
+        watch({"event": SHARED, "what": f"{len(cores)} of {wanted} cores{shared}"})
 
 
 def _guest(images: Images, plan: Plan, layout: Layout, core: int, site: int) -> Guest:

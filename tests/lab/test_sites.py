@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import LabFailedError
-from farpath.lab import uml
+from farpath.lab import machine, uml
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.run import run
 from farpath.lab.watchdog import Patience
@@ -23,6 +23,7 @@ from farpath.metrics.run import summarise
 from farpath.record.record import Record, load_record
 from farpath.spec.plan import Plan
 from farpath.spec.settings import VIRTUAL
+from tests.support.command_line import Farpath
 from tests.support.networks import short_plan
 from tests.support.processes import busy_loops
 
@@ -119,3 +120,14 @@ def test_too_little_memory_for_all_sites_is_refused_before_any_boots(tmp_path: F
     settings = dataclasses.replace(plan.settings, memory_bytes=1 << 42, lab=VIRTUAL)
     with pytest.raises(Exception, match=r"the lab may need 8388608"):
         record_of(dataclasses.replace(plan, settings=settings), tmp_path)
+
+
+def test_a_run_beside_others_that_hold_all_cores_says_that_it_shares_them(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    options = ("run", "--rtt=10ms", "--rate=10Mbit", "--time=5s", "--force", f"--out={tmp_path}")
+    with machine.reserved_cores(machine.available_cores()):
+        ended = farpath(*options)
+    assert ended.status == 0
+    assert "other runs are under way, so this one is slower: it has 1 of" in ended.err
+    assert ended.out.rstrip().endswith("the lab's start included, beside other runs on its cores")

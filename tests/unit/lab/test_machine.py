@@ -125,6 +125,16 @@ def test_two_runs_get_different_cores_and_a_third_shares(two_cores: tuple[int, i
 
 
 @pytest.mark.usefixtures("two_cores")
+def test_the_runs_beside_a_run_are_those_that_hold_a_core_of_its_own() -> None:
+    with machine.reserved_cores(1) as first, machine.reserved_cores(1) as second:
+        assert (machine.runs_beside(first), machine.runs_beside(second)) == (0, 0)
+        with machine.reserved_cores(1) as third:
+            others = first if first == third else second
+            assert (machine.runs_beside(third), machine.runs_beside(others)) == (1, 1)
+        assert machine.runs_beside(first) == 0
+
+
+@pytest.mark.usefixtures("two_cores")
 def test_a_core_is_free_again_when_its_run_ends_even_badly() -> None:
     with machine.reserved_cores(1) as [first]:
         pass
