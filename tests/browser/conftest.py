@@ -111,3 +111,14 @@ def await_answer(address: str, server: subprocess.Popen[bytes]) -> None:
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)
+
+
+def await_kernel(page: Page, notebook: str) -> None:
+    """Wait until the page is connected to a notebook's kernel: what is run before does nothing."""
+    page.wait_for_function(
+        """async notebook => (await (await fetch('/api/sessions')).json()).some(session =>
+            session.path.endsWith(notebook)
+            && session.kernel.connections > 0 && session.kernel.execution_state === 'idle')""",
+        arg=notebook,
+        polling=500,
+    )

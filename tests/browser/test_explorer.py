@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from farpath.record.record import records_in
-from tests.browser.conftest import HANG_MS, TOKEN
+from tests.browser.conftest import HANG_MS, TOKEN, await_kernel
 from tests.notebooks.conftest import Clone
 
 
@@ -20,8 +20,8 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     context.set_default_timeout(HANG_MS)
     page = context.new_page()
     page.goto(f"{address}/doc/tree/notebooks/05-explore.ipynb?token={TOKEN}")
+    await_kernel(page, "05-explore.ipynb")
     page.locator(".jp-CodeCell").first.click()
-    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']")
     page.keyboard.press("Shift+Enter")
     yield page
     context.close()

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from farpath.record.record import records_in
-from tests.browser.conftest import HANG_MS, TOKEN
+from tests.browser.conftest import HANG_MS, TOKEN, await_kernel
 from tests.notebooks.conftest import Clone
 
 
@@ -23,17 +23,6 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     page.goto(f"{address}/?token={TOKEN}")
     yield page
     context.close()
-
-
-def await_kernel(page: Page, notebook: str) -> None:
-    """Wait until the page is connected to a notebook's kernel: what is run before does nothing."""
-    page.wait_for_function(
-        """async notebook => (await (await fetch('/api/sessions')).json()).some(session =>
-            session.path.endsWith(notebook)
-            && session.kernel.connections > 0 && session.kernel.execution_state === 'idle')""",
-        arg=notebook,
-        polling=500,
-    )
 
 
 def run_with(lesson: Locator, prediction: str) -> None:
