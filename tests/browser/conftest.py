@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 import subprocess
@@ -20,6 +21,8 @@ from tests.notebooks.conftest import Clone, make_clone
 
 #: After so long a page hangs; a loaded machine only takes its time.
 HANG_MS = 300_000
+#: After so long a cell that was run says so.
+AGAIN_MS = 2_000
 TOKEN = "a-token-of-this-test"
 #: How long JupyterLab may take to answer; nothing waits for it.
 START_LIMIT_S = 120.0
@@ -122,3 +125,19 @@ def await_kernel(page: Page, notebook: str) -> None:
         arg=notebook,
         polling=500,
     )
+
+
+def run_first_cell(page: Page, notebook: str) -> None:
+    """Run the first code cell of the notebook that is open, once it is connected to its kernel.
+
+    Before the page itself knows of its kernel, a cell that is to run does nothing; then again.
+    """
+    await_kernel(page, notebook)
+    cell = page.locator(".jp-CodeCell").first
+    for _ in range(HANG_MS // AGAIN_MS):
+        cell.click()
+        page.keyboard.press("Shift+Enter")
+        page.wait_for_timeout(AGAIN_MS)
+        if re.search("[0-9*]", cell.locator(".jp-InputPrompt").inner_text()):
+            return
+    pytest.fail("the first cell does not run")

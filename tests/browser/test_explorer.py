@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from farpath.record.record import records_in
-from tests.browser.conftest import HANG_MS, TOKEN, await_kernel
+from tests.browser.conftest import HANG_MS, TOKEN, run_first_cell
 from tests.notebooks.conftest import Clone
 
 
@@ -20,9 +20,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     context.set_default_timeout(HANG_MS)
     page = context.new_page()
     page.goto(f"{address}/doc/tree/notebooks/05-explore.ipynb?token={TOKEN}")
-    await_kernel(page, "05-explore.ipynb")
-    page.locator(".jp-CodeCell").first.click()
-    page.keyboard.press("Shift+Enter")
+    run_first_cell(page, "05-explore.ipynb")
     yield page
     context.close()
 
