@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from tests.notebooks.conftest import Clone, make_clone
 
@@ -127,13 +127,13 @@ def await_kernel(page: Page, notebook: str) -> None:
     )
 
 
-def run_first_cell(page: Page, notebook: str) -> None:
-    """Run the first code cell of the notebook that is open, once it is connected to its kernel.
+def run_first_cell(page: Page, notebook: str, panel: Locator | None = None) -> None:
+    """Run the first code cell of the open notebook, or a panel's, once it has its kernel.
 
     Before the page itself knows of its kernel, a cell that is to run does nothing; then again.
     """
     await_kernel(page, notebook)
-    cell = page.locator(".jp-CodeCell").first
+    cell = (panel or page).locator(".jp-CodeCell").first
     for _ in range(HANG_MS // AGAIN_MS):
         cell.click()
         page.keyboard.press("Shift+Enter")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from farpath.record.record import records_in
-from tests.browser.conftest import HANG_MS, TOKEN, await_kernel
+from tests.browser.conftest import HANG_MS, TOKEN, run_first_cell
 from tests.notebooks.conftest import Clone
 
 
@@ -40,9 +40,7 @@ def test_the_index_opens_first_and_a_slider_moves_to_another_run(page: Page, clo
     page.locator("h1:has-text('Start here')").wait_for()
     page.locator("a:has-text('01 Slow start')").click()
     notebook = page.locator(".jp-NotebookPanel:has(h1:has-text('Slow start'))")
-    await_kernel(page, "01-slow-start.ipynb")
-    notebook.locator(".jp-CodeCell").first.click()
-    page.keyboard.press("Shift+Enter")
+    run_first_cell(page, "01-slow-start.ipynb", notebook)
 
     lesson = notebook.locator(".jp-OutputArea").first
     expect(lesson).to_contain_text("First your prediction, then Run.")
