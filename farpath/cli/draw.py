@@ -24,7 +24,7 @@ def draw(
         typer.Option(metavar="DIR", help="Directory of a record whose topology is drawn."),
     ] = None,
     out: Annotated[
-        FilePath, typer.Option(metavar="DIR", help="The .png or .svg file to write.")
+        FilePath, typer.Option(metavar="FILE", help="The .png or .svg file to write.")
     ] = FilePath("topology.png"),
     text: Annotated[
         bool, typer.Option("--text", help="Print the drawing as text; write no file.")

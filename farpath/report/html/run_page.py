@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.base.sizes import memory_text
 from farpath.mechanisms.registry import mechanisms
 from farpath.mechanisms.trace.trace_table import windows_mb
-from farpath.metrics.flow import receiver_limited_part
+from farpath.metrics.flow import flow_samples, receiver_limited_part
 from farpath.metrics.link import busiest, has_several_queues, link_queues, link_summaries
 from farpath.metrics.one_draw import one_draw_sentences
 from farpath.metrics.run import SMOOTHING_S, per_second, smoothed_flows
@@ -39,7 +39,7 @@ from farpath.spec.labels import flow_label
 if TYPE_CHECKING:
     import pandas as pd
 
-    from farpath.record.record import Record, Samples
+    from farpath.record.record import Record
     from farpath.spec.plan import Plan
     from farpath.spec.schedule import Flow
 
@@ -269,23 +269,21 @@ def _window_traces(
     trace = record.trace
     name, value_text = flow_label(flow), "%{y:.3f} MB"
     dotted_options = {**options, "line": {**style["line"], "dash": "dot"}, "opacity": 0.6}
-    sampled = _windows(record.samples, flow.name)
-    of_receiver = [
-        _line(
-            sampled["t_s"],
-            sampled["snd_wnd_bytes"] / 1e6,
-            f"{name} receiver's window",
-            value_text,
-            **dotted_options,
-        )
-        for _ in range(is_limited)
-    ]
+    sampled = flow_samples(record, flow.name)
+    of_receiver = _line(
+        sampled["t_s"],
+        sampled["snd_wnd_bytes"] / 1e6,
+        f"{name} receiver's window",
+        value_text,
+        **dotted_options,
+    )
+    further = [of_receiver] if is_limited else []
     rows = None if trace is None else trace[trace["flow"] == flow.name]
     if rows is None or not len(rows):
         rows = sampled
         return [
             _line(rows["t_s"], rows["cwnd_bytes"] / 1e6, f"{name} window", value_text, **options),
-            *of_receiver,
+            *further,
         ]
     cwnd_mb, ssthresh_mb = windows_mb(rows)
     dashed_options = {**options, "line": {**style["line"], "dash": "dash"}, "opacity": 0.6}
@@ -302,13 +300,8 @@ def _window_traces(
             value_text,
             **dashed_options,
         ),
-        *of_receiver,
+        *further,
     ]
-
-
-def _windows(samples: Samples, flow: str) -> pd.DataFrame:
-    """Return a flow's samples with a congestion window; user-space transports report none."""
-    return samples.flows[(samples.flows["flow"] == flow) & (samples.flows["cwnd_bytes"] > 0)]
 
 
 def _region_numbers(plan: Plan) -> list[dict[str, Any]]:
