@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import resource
 import shutil
 import socket
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -190,13 +192,14 @@ def reserved_cores(count: int) -> Iterator[list[int]]:
 
 
 def runs_beside(cores: Iterable[int]) -> int:
-    """Return how many other runs hold the one of a run's cores that the most runs hold."""
-    return max(sum(_is_held(core, slot) for slot in range(RUNS_PER_CORE)) for core in cores) - 1
+    """Return how many other runs hold the one of a run's cores that the most runs hold.
 
-
-def _is_held(core: int, slot: int) -> bool:
-    with _reservation(core, slot, "core") as is_free:
-        return not is_free
+    The names are read from /proc/net/unix (unix(7)): who tried to reserve them would keep another
+    run, which starts at that moment, from a core.
+    """
+    sockets = FilePath("/proc/net/unix").read_text()
+    held = Counter(map(int, re.findall(r"@farpath-core-(\d+)\.\d+$", sockets, re.MULTILINE)))
+    return max(held[core] for core in cores) - 1
 
 
 def _free_cores(stack: ExitStack, cores: Sequence[int], count: int, kind: str) -> list[int]:
