@@ -1,0 +1,84 @@
+"""Deployment: services, sites and the links between these, as a file asks for them.
+
+Compose files and containerlab's topologies are read into one (``planning/compose.py``,
+``planning/containerlab.py``), and ``planning/service_plan.py`` makes the plan of its lab.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from farpath.spec.services import NO_RESTART, Condition, Fault, Healthcheck
+from farpath.spec.user_network import Shaping
+
+#: The image of services that run this machine's own programs.
+MACHINE = "machine"
+#: The site of services for which a file names none.
+ONE_SITE = "site"
+#: Most services of a file; each is a host with processes of its own in one kernel.
+MOST_SERVICES = 64
+
+
+@dataclass(frozen=True)
+class VolumeRequest:
+    """A volume: ``source`` is a path of this machine or, without a slash, a shared volume's name."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class ServiceRequest:
+    """A service as asked for; what is None the image decides.
+
+    ``image``: ``MACHINE``, a tar of an image, or the name of a local engine's image.
+    ``health``: None for the image's own or none. ``names``: its host's names, its own first.
+    """
+
+    name: str
+    image: str
+    names: tuple[str, ...]
+    command: tuple[str, ...] | None = None
+    entrypoint: tuple[str, ...] | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    user: str | None = None
+    working_dir: str | None = None
+    volumes: tuple[VolumeRequest, ...] = ()
+    waits_for: tuple[Condition, ...] = ()
+    health: Healthcheck | None = None
+    restart: str = NO_RESTART
+    stop_signal: int = 15
+    grace_s: float = 10.0
+
+
+@dataclass(frozen=True)
+class SiteLink:
+    """A link between two sites; ``there`` is from ``one`` to ``other``."""
+
+    one: str
+    other: str
+    there: Shaping
+    back: Shaping
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What a file asks for.
+
+    ``name``: of the records. ``services``: in the file's order. ``sites``: names of services, by
+    site. ``main``: the service whose end ends the run. ``faults``: with their moments drawn.
+    ``warnings``: what of the file has no meaning here. ``stack``: congestion control of all hosts.
+    """
+
+    name: str
+    services: tuple[ServiceRequest, ...]
+    sites: Mapping[str, tuple[str, ...]]
+    links: tuple[SiteLink, ...]
+    main: str
+    seed: int = 1
+    timeout_s: float = 600.0
+    date_s: int | None = None
+    faults: tuple[Fault, ...] = ()
+    stack: str = "cubic"
+    warnings: tuple[str, ...] = ()
