@@ -46,7 +46,7 @@ def lay_out(plan: Plan) -> Layout:
             problem="plan.user_network is missing",
             remedy=f"a plan of topology {plan.topology} has one",
         )
-    chains = _chains(plan, network)
+    chains = cable_links(plan, network)
     positions = _positions(plan, network, {cable: len(chain) for cable, chain in chains.items()})
     nodes = [
         Node(name, *positions[name], is_host=name in network.hosts)
@@ -54,7 +54,7 @@ def lay_out(plan: Plan) -> Layout:
     ]
     rated: dict[Step, str] = {}
     for cable, chain in chains.items():
-        nodes += _middle_nodes(chain, positions)
+        nodes += middle_nodes(chain, positions)
         for step in (Step(cable, is_there=True), Step(cable, is_there=False)):
             ports = [link.one if step.is_there else link.other for link in chain]
             for port in ports:
@@ -71,7 +71,7 @@ def lay_out(plan: Plan) -> Layout:
     )
 
 
-def _chains(plan: Plan, network: UserNetwork) -> dict[Cable, list[Link]]:
+def cable_links(plan: Plan, network: UserNetwork) -> dict[Cable, list[Link]]:
     """Return the links of each cable."""
     middles = _middle_names(network)
     chains = {}
@@ -128,7 +128,7 @@ def _chain(
     ]
 
 
-def _middle_nodes(chain: Sequence[Link], positions: dict[str, tuple[float, float]]) -> list[Node]:
+def middle_nodes(chain: Sequence[Link], positions: dict[str, tuple[float, float]]) -> list[Node]:
     """Return the switches within a cable, spread between its ends."""
     one, other = positions[chain[0].one.node], positions[chain[-1].other.node]
     row = max(one[1], other[1])

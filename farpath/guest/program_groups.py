@@ -61,12 +61,25 @@ class ProgramGroup:
         """Whether no process of the group is left."""
         return not _counts(self._directory / "cgroup.events")["populated"]
 
+    @property
+    def processes(self) -> int:
+        """How many processes it has, the one that waits for the program's end among them."""
+        return len((self._directory / "cgroup.procs").read_text().split())
+
+    def remove(self) -> None:
+        """Remove it, when it is empty."""
+        self._directory.rmdir()
+
     def end(self, waiting: int) -> None:
-        """Send SIGTERM to every process except ``waiting``, which waits for the program's end."""
+        """Ask every process to end except ``waiting``, which waits for the program's end."""
+        self.send(signal.SIGTERM, waiting)
+
+    def send(self, number: int, waiting: int) -> None:
+        """Send a signal to every process except ``waiting``."""
         for text in (self._directory / "cgroup.procs").read_text().split():
             # 0 is a process of no namespace that is seen here; another may have ended by now
             if int(text) not in (0, waiting):
-                _send(int(text), signal.SIGTERM)
+                _send(int(text), number)
 
     def kill(self) -> None:
         """Kill all processes of the group at once."""

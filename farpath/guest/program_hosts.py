@@ -77,9 +77,12 @@ CAPABILITIES = (
 class Program:
     """A program that was started on a host: the process that waits for it, and its group."""
 
-    def __init__(self, process: subprocess.Popen[bytes], group: ProgramGroup) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], group: ProgramGroup, label: str = ""
+    ) -> None:
         self.process = process
         self.group = group
+        self.label = label
 
     @property
     def status(self) -> int | None:
@@ -120,17 +123,31 @@ class ProgramHost:
         self._mount_root()
         self._init = start_init()
 
+    @property
+    def disk_bytes(self) -> int:
+        """The most that the host's programs may write."""
+        return round(WRITTEN_PART * self.programs.memory_bytes)
+
+    @property
+    def hostname(self) -> str:
+        """The name that the host's programs find as their own."""
+        return self.name
+
+    def hosts_text(self) -> str:
+        """Return the lines of /etc/hosts."""
+        return hosts_file(self.network, self.programs.both_families)
+
     def _mount_root(self) -> None:
         """Mount the root, with names of the lab's hosts and no name server, and what is shared."""
         lower = BUNDLES / self.name / "lower"
         lower.mkdir(parents=True)
         source = f"{SHARED_DIRECTORY}/{self.place.root}"
         system.mount("hostfs", "none", str(lower), source, read_only=True)
-        size = round(WRITTEN_PART * self.programs.memory_bytes)
-        system.mount("tmpfs", "tmpfs", str(self._layers), f"mode=755,size={size}")
+        options = f"mode=755,size={self.disk_bytes}"
+        system.mount("tmpfs", "tmpfs", str(self._layers), options)
         settings = self._layers / "root" / "etc"
         settings.mkdir(parents=True)
-        (settings / "hosts").write_text(hosts_file(self.network, self.programs.both_families))
+        (settings / "hosts").write_text(self.hosts_text())
         (settings / "resolv.conf").write_text("")
         (settings / "gai.conf").write_text(IPV4_FIRST)
         self._mount_layered(lower, "root")
@@ -186,6 +203,7 @@ class ProgramHost:
             *(self.name, self.network.pid(self.name), list(command), environment, place.directory),
             written={},
         )
+        config["hostname"] = self.hostname
         config["root"]["readonly"] = False
         process = config["process"]
         process["user"] = {
@@ -218,6 +236,7 @@ class ProgramHost:
                 preexec_fn=group.enter,
             ),
             group,
+            label,
         )
 
     def _shared_mounts(self) -> list[dict[str, Any]]:

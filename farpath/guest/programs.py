@@ -161,9 +161,12 @@ class Connections:
         self.ticks = tick + 1
         for kernel in self.kernels:
             for message in kernel.established():
-                of_server = self.host == SERVER_HOST
-                port = message.local_port if of_server else message.remote_port
+                port = self.port_of(message.local_port, message.remote_port)
                 self.rows.add(tick, port, message.state, message.cookie, message.tcp_info)
+
+    def port_of(self, local_port: int, remote_port: int) -> int:
+        """Return the port by which a connection is told: the servers' host's."""
+        return local_port if self.host == SERVER_HOST else remote_port
 
     def write(self, raw: FilePath) -> None:
         """Write all samples."""
@@ -176,6 +179,12 @@ def _end_of(file: FilePath) -> bytes:
     with file.open("rb") as stream:
         stream.seek(-min(LAST_BYTES, os.fstat(stream.fileno()).st_size), os.SEEK_END)
         return stream.read()
+
+
+def last_words(output: FilePath, label: str) -> str:
+    """Return the last words of a program, on one line; ``output``: directory of its output."""
+    said = b"".join(_end_of(output / f"{label}.{ending}") for ending in ("out", "err"))
+    return " ".join(said.decode(errors="replace").split())[-500:] or "it said nothing"
 
 
 class Observers:
@@ -272,9 +281,7 @@ class ProgramRun:
                 self.servers[label] = host.start(label, command, subprocess.DEVNULL, *files)
 
     def _said(self, label: str) -> str:
-        """Return the last words of a program, on one line."""
-        said = b"".join(_end_of(self.output / f"{label}.{ending}") for ending in ("out", "err"))
-        return " ".join(said.decode(errors="replace").split())[-500:] or "it said nothing"
+        return last_words(self.output, label)
 
     def check_servers(self) -> None:
         """Raise TrafficError with the message of a server that has ended before its client."""
@@ -392,9 +399,16 @@ def status_of(program: Program) -> int:
 
 def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     """Run the programs in the shared directory, and leave there what the host asks for."""
+    asked = json.loads((share / PROGRAMS_FILE).read_text())
+    if "services" in asked:
+        # Imported where it is used, as this module is
+        from farpath.guest import services
+
+        services.play(share, platform, send_event)
+        return
     platform.prepare(share)
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
-    programs = from_wire(Programs, json.loads((share / PROGRAMS_FILE).read_text()))
+    programs = from_wire(Programs, asked)
     system.wait_until(system.next_second_ns())
     network = start_network(plan, share, platform)
     send_event("network-ready")

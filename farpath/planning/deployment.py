@@ -69,6 +69,7 @@ class Deployment:
     ``name``: of the records. ``services``: in the file's order. ``sites``: names of services, by
     site. ``main``: the service whose end ends the run. ``faults``: with their moments drawn.
     ``warnings``: what of the file has no meaning here. ``stack``: congestion control of all hosts.
+    ``directory``: that of the file, in which this machine's programs start.
     """
 
     name: str
@@ -82,3 +83,4 @@ class Deployment:
     faults: tuple[Fault, ...] = ()
     stack: str = "cubic"
     warnings: tuple[str, ...] = ()
+    directory: str = "."

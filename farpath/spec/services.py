@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from farpath.base.errors import BadInputError
 from farpath.spec.programs import Place
 
+#: The name of a service, after which its output is called.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+#: Directory of the shared one with a link to each directory of this machine that services read.
+VOLUMES_DIR = "volumes"
 #: What a service may wait for of another: that it runs, that its health check passes, or that it
 #: has ended with status 0 (compose-spec, ``depends_on``).
 STARTED, HEALTHY, COMPLETED = "service_started", "service_healthy", "service_completed_successfully"
@@ -53,13 +60,15 @@ class Healthcheck:
 class Volume:
     """A directory or a file that a service sees at ``target``.
 
-    ``number``: of the shared directory's entry for a place on this machine, which is only read;
-    ``name``: of an empty directory that services share, in place of it. What a service writes below
-    a place of this machine stays in the lab.
+    ``number``: of the shared directory's entry for a directory of this machine, which is only
+    read; ``file``: the file in it that is the volume, empty for the whole directory. ``name``: of
+    an empty directory that services share, in place of these. What a service writes below a place
+    of this machine stays in the lab.
     """
 
     target: str
     number: int = -1
+    file: str = ""
     name: str = ""
 
 
@@ -87,6 +96,13 @@ class Service:
     restart: str = NO_RESTART
     stop_signal: int = 15
     grace_s: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise BadInputError(
+                problem=f"a service is called '{self.name}'",
+                remedy="a name has letters, digits, _, - and ., and begins with a letter or digit",
+            )
 
 
 @dataclass(frozen=True)

@@ -72,8 +72,9 @@ class Image:
 
     ``kind``: its format, ``OCI``, ``DOCKER`` or ``DIRECTORY``. ``descriptor``: the descriptor of
     its manifest in an OCI layout, of a docker save its digest alone, and empty for a directory,
-    whose digest is known after copying. ``command``, ``environment`` (NAME=value) and
-    ``directory``: how its program starts.
+    whose digest is known after copying. ``command``, ``environment`` (NAME=value), ``directory``
+    and ``user``: how its program starts. ``entrypoint``: the words with which ``command`` begins,
+    whatever further ones a user gives.
     """
 
     kind: str
@@ -81,6 +82,8 @@ class Image:
     command: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     directory: str = "/"
+    entrypoint: tuple[str, ...] = ()
+    user: str = ""
 
     @property
     def manifest_text(self) -> str:
@@ -268,6 +271,8 @@ def _configured(path: FilePath, kind: str, descriptor: Mapping[str, Any], config
         _texts(path, run.entrypoint, "Entrypoint") + _texts(path, run.cmd, "Cmd"),
         _texts(path, run.env, "Env"),
         run.working_dir or "/",
+        _texts(path, run.entrypoint, "Entrypoint"),
+        run.user or "",
     )
     longest = max(len(text.encode()) for text in image.script_arguments)
     if longest > LONGEST_ARGUMENT_BYTES:

@@ -53,6 +53,7 @@ class Run(_Part):
     cmd: Any = Field(None, alias="Cmd")
     env: Any = Field(None, alias="Env")
     working_dir: str | None = Field(None, alias="WorkingDir")
+    user: str | None = Field(None, alias="User")
 
 
 class Config(OciPlatform):

@@ -91,8 +91,8 @@ def roots(
             places[host] = Place(LAB_ROOT, tuple(environment), str(directory) if share else "/")
         else:
             for command in commands[host]:
-                _check_program(command[0], directory)
-            usual = _environment_of_machine()
+                check_program(command[0], directory)
+            usual = machine_environment()
             files[host] = None
             places[host] = Place(MACHINE_ROOT, (*usual, *environment), str(directory))
     is_mounted = share is not None and any(place.root != MACHINE_ROOT for place in places.values())
@@ -111,7 +111,7 @@ def _images(
     return {host: unpacked[path] for host, path in paths.items()}
 
 
-def _environment_of_machine() -> tuple[str, ...]:
+def machine_environment() -> tuple[str, ...]:
     """Return the environment of this machine's programs: their search path and their user."""
     further = {name: os.environ[name] for name in FURTHER_VARIABLES if name in os.environ}
     usual = {name: os.environ.get(name, other) for name, other in USUAL_VARIABLES.items()}
@@ -133,7 +133,7 @@ def _environment(variables: Sequence[str]) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _check_program(name: str, directory: FilePath) -> None:
+def check_program(name: str, directory: FilePath) -> None:
     """Raise BadInputError if there is no such program, as a shell in ``directory`` finds it."""
     if len(name.split()) > 1 and not (directory / name).is_file():
         raise BadInputError(

@@ -1,0 +1,69 @@
+"""Site network: sites with hosts, and links between them, on which packets take the nearest way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
+
+from farpath.base.errors import BadInputError
+from farpath.spec.plan import Plan
+from farpath.spec.user_network import Step, UserNetwork
+from farpath.spec.wire import from_wire
+
+
+@dataclass(frozen=True)
+class SiteNetwork(UserNetwork):
+    """A network that may have loops: packets take the way of the least delay.
+
+    Each switch is a site. Switches are told the ways and do not flood.
+    """
+
+    def _check_tree(self) -> None:
+        """Raise BadInputError unless all nodes are connected."""
+        lost = [name for name in self.steps if name not in self._ways_from(self.hosts[0])]
+        if lost:
+            raise BadInputError(
+                problem=f"no way leads from {self.hosts[0]} to {', '.join(lost)}",
+                remedy="link them, or leave them out",
+            )
+
+    def way(self, start: str, end: str) -> tuple[Step, ...]:
+        """Return the way of the least delay from one node to another.
+
+        Of several such it is one with the fewest cables, and of these that of the first cables.
+        """
+        return self._ways_from(start)[end]
+
+    def _ways_from(self, start: str) -> Mapping[str, tuple[Step, ...]]:
+        """Return the way to each node by Dijkstra's algorithm (Numerische Mathematik 1, 1959)."""
+        if start not in self._found:
+            found: dict[str, tuple[Step, ...]] = {}
+            numbers = count()
+            todo: list[tuple[float, int, int, str, tuple[Step, ...]]] = []
+            heappush(todo, (0.0, 0, next(numbers), start, ()))
+            while todo:
+                delay_ms, cables, _, node, way = heappop(todo)
+                if node in found:
+                    continue
+                found[node] = way
+                for step in self.steps[node]:
+                    ahead_ms = round(delay_ms + step.shaping.delay_ms, 9)
+                    ahead = (ahead_ms, cables + 1, next(numbers), step.end, (*way, step))
+                    heappush(todo, ahead)
+            self._found[start] = found
+        return self._found[start]
+
+    @cached_property
+    def _found(self) -> dict[str, dict[str, tuple[Step, ...]]]:
+        """The ways from each node that has been asked for."""
+        return {}
+
+
+def plan_of_sites(data: Mapping[str, Any]) -> Plan:
+    """Build a plan with a site network from the output of ``Plan.as_dict``, or from its JSON."""
+    plan = Plan.from_dict({**data, "network": None})
+    return replace(plan, user_network=from_wire(SiteNetwork, data["network"]))
