@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -98,16 +98,17 @@ def tables(raw_dir: FilePath, plan: Plan) -> dict[str, pd.DataFrame]:
     _, *others = lay_out(plan).bottlenecks
     queues = {"queue": "queue.txt", "queue_back": f"queue-{others[0]}.txt"}
     columns = columns_of(plan)
-    pings = ping.parse(_read(raw_dir / "ping.out").decode())
+    pings = ping.parse(read_raw(raw_dir / "ping.out").decode())
     rows: dict[str, Any] = {"ping": ping_rows(pings, plan.settings.ping_interval_s)}
     for name, file in queues.items():
-        samples = tc.parse_samples(_read(raw_dir / file).decode())
+        samples = tc.parse_samples(read_raw(raw_dir / file).decode())
         rows[name] = [tuple(getattr(each, column) for column in columns[name]) for each in samples]
     frames = {name: typed_frame(columns[name], data) for name, data in rows.items()}
     return {**frames, "connections": _connections(raw_dir, plan)}
 
 
-def _read(file: FilePath) -> bytes:
+def read_raw(file: FilePath) -> bytes:
+    """Return a file of the lab's raw output; raises LabFailedError if it is not there."""
     try:
         return file.read_bytes()
     except OSError as error:
@@ -117,19 +118,27 @@ def _read(file: FilePath) -> bytes:
 def _connections(raw_dir: FilePath, plan: Plan) -> pd.DataFrame:
     import pandas as pd
 
-    parts = []
-    for host in (CLIENT_HOST, SERVER_HOST):
-        _, blocks = trace_rows.parse(_read(raw_dir / CONNECTIONS_FILE.format(host=host)))
-        numbers: dict[int, int] = {}
-        for block in blocks:
-            columns = state_columns(block, plan.settings.sample_interval_s)
-            of_rows = [
-                numbers.setdefault(int(cookie), len(numbers) + 1)
-                for cookie in columns.pop("cookie")
-            ]
-            data = {"host": host, "connection": of_rows, "port": block["port"], **columns}
-            parts.append(typed_frame(CONNECTION_COLUMNS, data))
+    parts = [
+        part
+        for host in (CLIENT_HOST, SERVER_HOST)
+        for part in host_connections(raw_dir, plan, host, host)
+    ]
     return pd.concat(parts, ignore_index=True) if parts else typed_frame(CONNECTION_COLUMNS, [])
+
+
+def host_connections(
+    raw_dir: FilePath, plan: Plan, host: str, name: str
+) -> Iterator[pd.DataFrame]:
+    """Yield the samples of the TCP connections of a host, which the table calls ``name``."""
+    _, blocks = trace_rows.parse(read_raw(raw_dir / CONNECTIONS_FILE.format(host=host)))
+    numbers: dict[int, int] = {}
+    for block in blocks:
+        columns = state_columns(block, plan.settings.sample_interval_s)
+        of_rows = [
+            numbers.setdefault(int(cookie), len(numbers) + 1) for cookie in columns.pop("cookie")
+        ]
+        data = {"host": name, "connection": of_rows, "port": block["port"], **columns}
+        yield typed_frame(CONNECTION_COLUMNS, data)
 
 
 def fingerprint(
@@ -142,8 +151,16 @@ def fingerprint(
     digest = hashlib.sha256(f"status {ending.status}\ntook_s {ending.took_s!r}\n".encode())
     for server in ending.servers:
         digest.update(f"{server.label} {server.status} {server.t_s!r}\n".encode())
-    others = {directory / name for name in (EXEC_FILE, CONSOLE_LOG)}
-    others |= {table_file(directory, name) for name in TABLES}
+    left_out = {EXEC_FILE, CONSOLE_LOG, *(table_file(directory, name).name for name in TABLES)}
+    add_files(digest, directory, left_out)
+    for name, columns in columns_of(plan).items():
+        add_to_hash(digest, name, columns, frames[name])
+    return digest.hexdigest()
+
+
+def add_files(digest: hashlib._Hash, directory: FilePath, left_out: set[str]) -> None:
+    """Add all files of a record to a hash, but those of its own directory that are ``left_out``."""
+    others = {directory / name for name in left_out}
     files = {file for file in directory.rglob("*") if file.is_file()}
     for file in sorted(files - others):
         with file.open("rb") as stream:
@@ -151,9 +168,6 @@ def fingerprint(
             digest.update(f"{file.relative_to(directory)} {length}\n".encode())
             while part := stream.read(_PART_BYTES):
                 digest.update(part)
-    for name, columns in columns_of(plan).items():
-        add_to_hash(digest, name, columns, frames[name])
-    return digest.hexdigest()
 
 
 def write_program_record(

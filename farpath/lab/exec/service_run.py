@@ -1,0 +1,191 @@
+"""Service run: runs the services of a deployment in a guest, and makes their record."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import logging
+import math
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import IO, Any
+
+from farpath.base.errors import LabFailedError
+from farpath.base.files import remove_directory, require_unicode, safe_name
+from farpath.lab import uml
+from farpath.lab.artifacts.images import Images, find_images
+from farpath.lab.console import FEWER_FLOWS
+from farpath.lab.exec.program_run import PATIENCE, REAL_COUNTER, WallTimeoutError, more_memory
+from farpath.lab.forwarder import Forwarder
+from farpath.lab.process import RawRun
+from farpath.lab.provenance import images_identity, provenance
+from farpath.lab.replacement import circumstances, whole_record
+from farpath.lab.watchdog import OutOfTime
+from farpath.record import idle_path
+from farpath.record.service_record import UP_FILE, ServiceEnd, UpEnding, write_service_record
+from farpath.spec.plan import Plan
+from farpath.spec.protocol import MACHINE_ROOT, OUTPUT_DIR, PROGRAMS_FILE
+from farpath.spec.services import VOLUMES_DIR, Services
+from farpath.spec.wire import as_wire
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class UpRun:
+    """A run of services: its plan, the services, and what they read.
+
+    ``directories``: of this machine, in the order of volumes' numbers. ``request``: the file as it
+    was read, and the options, which the record keeps.
+    """
+
+    name: str
+    plan: Plan
+    services: Services
+    directories: tuple[FilePath, ...]
+    request: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class UpOutcome:
+    """The record of services: its directory, how they ended, and the fingerprint."""
+
+    directory: FilePath
+    ending: UpEnding
+    fingerprint: str
+
+
+def run_services(
+    run: UpRun,
+    out: FilePath,
+    streams: Mapping[str, tuple[IO[bytes], IO[bytes]]],
+    watch: Callable[[dict[str, Any]], None] = lambda _event: None,
+    images: Images | None = None,
+    wall_s: float = math.inf,
+) -> UpOutcome:
+    """Run services, make the record under ``out``, and return how they ended.
+
+    ``streams``: where output and messages of a service go as they appear, by its name. ``watch``:
+    called with every event. ``wall_s``: their longest real time. Raises the errors of the lab and
+    its checks; only the console's log is left then. Raises WallTimeoutError after ``wall_s``; the
+    output so far is left too.
+    """
+    images = images or find_images()
+    require_unicode(str(out))
+    name = record_name(run, images)
+    with whole_record(out, name, UP_FILE) as (partial, log):
+        kept = out / f"{name}.output"
+        remove_directory(kept)
+        try:
+            ending, stamp = _fill(partial, run, images, streams, watch, wall_s, log, kept)
+        except LabFailedError as error:
+            more = f"give more, as in --memory={more_memory(run.services.memory_bytes)}"
+            message = error.message.replace(FEWER_FLOWS, more)
+            raise LabFailedError(message, error.detail) from error
+    return UpOutcome(out / name, ending, stamp)
+
+
+def record_name(run: UpRun, images: Images) -> str:
+    """Return the name of a record's directory: the same for the same request."""
+    parts = [run.plan.as_dict(), as_wire(run.services), images_identity(run.plan, images)]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:10]
+    return f"up-{safe_name(run.name)}-seed{run.plan.seed}-{digest}"
+
+
+def _fill(
+    partial: FilePath,
+    run: UpRun,
+    images: Images,
+    streams: Mapping[str, tuple[IO[bytes], IO[bytes]]],
+    watch: Callable[[dict[str, Any]], None],
+    wall_s: float,
+    log: FilePath,
+    kept: FilePath,
+) -> tuple[UpEnding, str]:
+    """Run the services and write their record; return how they ended, and the fingerprint."""
+    idle: dict[str, idle_path.IdleRtt] = {}
+    endings: list[UpEnding] = []
+    user_time: dict[str, Any] = {}
+
+    def check_and_watch(event: dict[str, Any]) -> None:
+        if event["event"] == "idle-pings":
+            for name, output in event["outputs"].items():
+                idle[name] = idle_path.check_base_rtt(output, run.plan, name)
+        if event["event"] == "done":
+            endings.append(_ending(event))
+            user_time.update(event["user_time"])
+        watch(event)
+
+    with _play(run, images, streams, check_and_watch, wall_s, log, kept) as (place, raw):
+        (ending,) = endings
+        warnings = [*raw.warnings, *idle_path.idle_warnings(idle)]
+        if not user_time["tsc_virtual"]:
+            warnings.append(REAL_COUNTER)
+        for warning in warnings:
+            LOG.warning(warning)
+        stamp = write_service_record(
+            *(partial, run.plan, run.services, ending, place / OUTPUT_DIR, raw.raw, run.request),
+            provenance={**provenance(images, run.plan), **circumstances(raw)},
+            readback={**raw.readback, **idle_path.idle_rtts(idle), "user_time": user_time},
+            warnings=warnings,
+        )
+    return ending, stamp
+
+
+def _ending(event: Mapping[str, Any]) -> UpEnding:
+    return UpEnding(
+        event["status"],
+        event["took_s"],
+        {name: ServiceEnd(**end) for name, end in event["services"].items()},
+        tuple(event["faults"]),
+        event["killed_for_memory"],
+    )
+
+
+@contextmanager
+def _play(
+    run: UpRun,
+    images: Images,
+    streams: Mapping[str, tuple[IO[bytes], IO[bytes]]],
+    watch: Callable[[dict[str, Any]], None],
+    wall_s: float,
+    log: FilePath,
+    kept: FilePath,
+) -> Iterator[tuple[FilePath, RawRun]]:
+    """Run the guest; yield the shared directory and the lab's raw output, as long as they exist."""
+    places: list[FilePath] = []
+
+    @contextmanager
+    def beside(place: FilePath) -> Iterator[None]:
+        places.append(place)
+        (place / PROGRAMS_FILE).write_text(json.dumps(as_wire(run.services)))
+        output = place / OUTPUT_DIR
+        output.mkdir()
+        (place / MACHINE_ROOT).symlink_to("/")
+        (place / VOLUMES_DIR).mkdir()
+        for number, directory in enumerate(run.directories):
+            (place / VOLUMES_DIR / str(number)).symlink_to(directory.resolve())
+        files = {
+            output / f"{name}.{ending}": stream
+            for name, both in streams.items()
+            for ending, stream in zip(("out", "err"), both, strict=True)
+        }
+        try:
+            with Forwarder(files):
+                yield
+        except OutOfTime as error:
+            shutil.copytree(output, kept)
+            raise WallTimeoutError(
+                f"the services did not end within {wall_s:g} s of real time (--wall-timeout), and "
+                f"were ended; their output so far is in {kept}, the lab's console in {log}",
+                kept,
+                None,
+            ) from error
+
+    patience = dataclasses.replace(PATIENCE, wall_s=wall_s)
+    with uml.play(run.plan, images, log, watch, patience, beside) as raw:
+        yield places[0], raw
