@@ -34,6 +34,7 @@ from farpath.guest.programs import (
     status_of,
 )
 from farpath.guest.service_hosts import ServiceHost, mount_volumes
+from farpath.guest.timer import Timer
 from farpath.guest.traffic import QueueSampler, TrafficError
 from farpath.spec import services as spec
 from farpath.spec.plan import Plan
@@ -122,6 +123,7 @@ class ServiceRun:
         }
         self.agenda = Agenda()
         self.epoch_ns = 0
+        self._timer = Timer()
         self._ends: dict[int, State] = {}
         self._checks: dict[int, State] = {}
 
@@ -328,9 +330,12 @@ class ServiceRun:
             now_ns = time.monotonic_ns()
             if now_ns >= end_ns:
                 return TIMED_OUT
-            wait_s = max(0, min(self.agenda.next_ns, end_ns) - now_ns) / system.NS_PER_S
-            found, _, _ = select.select([*self._ends, *self._checks], [], [], wait_s)
-            for descriptor in found:
+            # Not by the time limit of select(), which may be late by a thousandth of it
+            # (select_estimate_accuracy in fs/select.c)
+            self._timer.start(max(min(self.agenda.next_ns, end_ns), now_ns + 1))
+            waiting = [self._timer.descriptor, *self._ends, *self._checks]
+            found, _, _ = select.select(waiting, [], [])
+            for descriptor in sorted(set(found) - {self._timer.descriptor}):
                 if descriptor in self._ends:
                     self._ended(self._ends.pop(descriptor))
                 elif descriptor in self._checks:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -131,7 +132,7 @@ def fingerprint(
     for name, end in ending.services.items():
         digest.update(f"{name} {end.status} {end.starts} {end.ended_s!r}\n".encode())
     for fault in ending.faults:
-        digest.update(f"{sorted(fault.items())!r}\n".encode())
+        digest.update(json.dumps(fault, sort_keys=True).encode() + b"\n")
     add_files(digest, directory, {UP_FILE, CONSOLE_LOG, *(f"{name}.parquet" for name in COLUMNS)})
     for name, columns in COLUMNS.items():
         add_to_hash(digest, name, columns, frames[name])
