@@ -94,6 +94,4 @@ def _positions(network: UserNetwork) -> dict[str, tuple[float, float]]:
     }
 
 
-
-
 TOPOLOGY = Topology(lay_out, host_pairs, bottlenecks=range(101), is_of_file=True)

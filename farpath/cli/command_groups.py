@@ -83,6 +83,12 @@ COMMANDS = {
             "Run any program over a path, in virtual time, with a server at its other end.",
         ),
     },
+    "up": {
+        "up": (
+            PROGRAM,
+            "Run the services of a compose file over a WAN of sites, with faults, in virtual time.",
+        ),
+    },
     "shell": {
         "shell": (PROGRAM, "Open Mininet's command line in the lab: sender ping -c3 receiver."),
     },

@@ -217,6 +217,28 @@ def _show_programs(directory: FilePath, as_json: bool) -> None:
     print(f"fingerprint {record.fingerprint}")
 
 
+def _show_services(directory: FilePath, as_json: bool) -> None:
+    """Print the results of services and of the links between their sites."""
+    from farpath.record.service_record import load_service_record
+    from farpath.report.service_overview import service_metrics, service_overview
+
+    record = load_service_record(directory)
+    if as_json:
+        description = {
+            "record": str(directory),
+            "fingerprint": record.fingerprint,
+            **asdict(record.ending),
+            "metrics": service_metrics(record),
+        }
+        print(json.dumps(description))
+        return
+    _print_grids(service_overview(record))
+    for warning in record.data["warnings"]:
+        print(f"warning: {on_one_line(warning)}")
+    print(f"record      {directory}")
+    print(f"fingerprint {record.fingerprint}")
+
+
 def _print_stacks(plan: Plan, whole: bool) -> None:
     """Print the stacks of a plan, their forms of 2004, the era, and the user's images.
 
@@ -264,9 +286,13 @@ def show(
     """Show the results of a record again, without a lab; records of exec too."""
     from farpath.record.program_record import EXEC_FILE
     from farpath.record.record import load_record
+    from farpath.record.service_record import UP_FILE
 
     if (directory / EXEC_FILE).is_file():
         _show_programs(directory, as_json)
+        return
+    if (directory / UP_FILE).is_file():
+        _show_services(directory, as_json)
         return
     record = load_record(directory)
     if as_json:

@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from farpath.guest import addresses, qdiscs
@@ -58,7 +59,9 @@ class SiteLinks:
         """
         for switch in self.own.switches:
             end = f"{switch}-end"
-            run("ovs-vsctl", "add-port", switch, end, "--", "set", "Interface", end, "type=internal")
+            run(
+                "ovs-vsctl", "add-port", switch, end, "--", "set", "Interface", end, "type=internal"
+            )
         for switch, lines in self._lines().items():
             run("ovs-ofctl", "del-flows", switch)
             run("ovs-ofctl", "add-flows", switch, "-", text="\n".join(lines))
@@ -72,7 +75,7 @@ class SiteLinks:
                     self._add_way(lines, source, target)
             self._add_group(lines, source)
         for chain in self.links.values():
-            for before, behind in zip(chain, chain[1:], strict=False):
+            for before, behind in pairwise(chain):
                 middle = before.other.node
                 lines[middle] = [
                     f"in_port={before.other.name},actions=output:{behind.one.name}",
@@ -86,9 +89,7 @@ class SiteLinks:
             port = leaving(self.links, step)[0]
             copy = f",output:{step.start}-end" if step.start == way[0].end else ""
             match = f"dl_src={self.macs[source]},dl_dst={self.macs[target]}"
-            lines[step.start].append(
-                f"priority={WAYS},{match},actions=output:{port.name}{copy}"
-            )
+            lines[step.start].append(f"priority={WAYS},{match},actions=output:{port.name}{copy}")
 
     def _add_group(self, lines: dict[str, list[str]], source: str) -> None:
         (step, *_) = self.own.steps[source]
@@ -170,7 +171,9 @@ class SiteLinks:
     def dropped(self, number: int) -> int:
         """Return how many packets the flows of a partition or a link that is down have dropped."""
         if fault := self.active.get(number):
-            for switch in {one for _, step in self._directions(fault) for one in (step.start, step.end)}:
+            for switch in {
+                one for _, step in self._directions(fault) for one in (step.start, step.end)
+            }:
                 self._count(number, switch)
         return self.dropped_packets[number]
 

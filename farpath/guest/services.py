@@ -219,7 +219,8 @@ class ServiceRun:
     def _checked(self, state: State) -> None:
         """Take the result of a health check."""
         health, check = state.service.health, state.check
-        assert health and check
+        assert health
+        assert check
         check.process.wait()
         check.kill()
         self.hosts[state.service.name].forget(check)
@@ -376,9 +377,7 @@ class FaultRun:
         for number, fault in enumerate(self.run.services.faults, start=1):
             self.notes.append({})
             note = self.notes[-1]
-            self.run.agenda.add(
-                self.run.at(fault.at_s), partial(self._begin, number, fault, note)
-            )
+            self.run.agenda.add(self.run.at(fault.at_s), partial(self._begin, number, fault, note))
 
     def _begin(self, number: int, fault: Fault, note: dict[str, Any]) -> None:
         act = partial(self.links.begin, number, fault)
@@ -465,9 +464,7 @@ class SiteObservers:
         """Start to ping between all pairs, once per interval of the plan."""
         interval_s = self.plan.settings.ping_interval_s
         number = int(timeout_s / interval_s) + 2
-        self.pings = [
-            self._ping(name, "ping", interval_s, number) for name in self.plan.idle_pings
-        ]
+        self.pings = [self._ping(name, "ping", interval_s, number) for name in self.plan.idle_pings]
 
     def sample(self, tick: int, t_s: float) -> None:
         """Note the state of queues and connections."""
@@ -573,5 +570,3 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
         killed_for_memory=run.groups.killed_for_memory(),
         user_time=found_time,
     )
-
-

@@ -22,7 +22,7 @@ MOST_SERVICES = 64
 
 @dataclass(frozen=True)
 class VolumeRequest:
-    """A volume: ``source`` is a path of this machine or, without a slash, a shared volume's name."""
+    """A volume: ``source`` is a path of this machine, or without a slash a shared volume's name."""
 
     source: str
     target: str

@@ -126,9 +126,7 @@ def _connections(raw_dir: FilePath, plan: Plan) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else typed_frame(CONNECTION_COLUMNS, [])
 
 
-def host_connections(
-    raw_dir: FilePath, plan: Plan, host: str, name: str
-) -> Iterator[pd.DataFrame]:
+def host_connections(raw_dir: FilePath, plan: Plan, host: str, name: str) -> Iterator[pd.DataFrame]:
     """Yield the samples of the TCP connections of a host, which the table calls ``name``."""
     _, blocks = trace_rows.parse(read_raw(raw_dir / CONNECTIONS_FILE.format(host=host)))
     numbers: dict[int, int] = {}

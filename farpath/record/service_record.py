@@ -34,7 +34,6 @@ from farpath.spec.services import Services
 from farpath.spec.site_network import plan_of_sites
 from farpath.spec.wire import as_wire, from_wire
 from farpath.tools import ping, tc
-from topologies import lay_out
 from topologies.own import cable_links
 from topologies.sites import both_steps, network_of, shaping_ports
 
@@ -124,9 +123,7 @@ def tables(raw_dir: FilePath, plan: Plan, services: Services) -> dict[str, pd.Da
     }
 
 
-def fingerprint(
-    directory: FilePath, ending: UpEnding, frames: Mapping[str, pd.DataFrame]
-) -> str:
+def fingerprint(directory: FilePath, ending: UpEnding, frames: Mapping[str, pd.DataFrame]) -> str:
     """Return the SHA-256 over the services' ends, the faults, all output and all tables."""
     digest = hashlib.sha256(f"status {ending.status}\ntook_s {ending.took_s!r}\n".encode())
     for name, end in ending.services.items():

@@ -33,7 +33,7 @@ def program_overview(record: ProgramRecord) -> tuple[Table, ...]:
     """Return all tables of a record of programs."""
     metrics = program_metrics(record)
     path = _path_table(record.plan.path, metrics)
-    return (_programs_table(record), path, _connections_table(metrics))
+    return (_programs_table(record), path, connections_table(metrics["connections"]))
 
 
 def program_metrics(record: ProgramRecord) -> dict[str, Any]:
@@ -54,11 +54,13 @@ def program_metrics(record: ProgramRecord) -> dict[str, Any]:
             for host, name in _QUEUES.items()
             for frame in [record.tables[name]]
         },
-        "connections": [
-            _connection(rows)
-            for _, rows in record.tables["connections"].groupby(["host", "connection"], sort=False)
-        ],
+        "connections": connection_metrics(record.tables["connections"]),
     }
+
+
+def connection_metrics(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return what the samples of each end of each connection say, as plain values."""
+    return [_connection(rows) for _, rows in frame.groupby(["host", "connection"], sort=False)]
 
 
 def _counted(frame: pd.DataFrame, column: str) -> int:
@@ -122,14 +124,14 @@ def _path_table(path: Path, metrics: dict[str, Any]) -> Table:
     return Table.of_texts("Path, alike in both directions", ("", ""), tuple(rows))
 
 
-def _connections_table(metrics: dict[str, Any]) -> Table:
+def connections_table(connections: list[dict[str, Any]]) -> Table:
     """Return a row for each end of a connection; of many those that sent the most."""
     header = (
         "host", "connection", "port", "from s", "to s", "acked kB", "retransmits", "cwnd packets",
         "RTT median ms", "RTT min ms", "state",
     )  # fmt: skip
-    largest = sorted(metrics["connections"], key=lambda one: -int(one["acked_bytes"]))
-    shown = [one for one in metrics["connections"] if one in largest[:MOST_CONNECTIONS]]
+    largest = sorted(connections, key=lambda one: -int(one["acked_bytes"]))
+    shown = [one for one in connections if one in largest[:MOST_CONNECTIONS]]
     rows = tuple(
         (
             one["host"], str(one["connection"]), str(one["port"]), f"{one['first_s']:.2f}",

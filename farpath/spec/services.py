@@ -1,4 +1,4 @@
-"""Services: what ``farpath up`` runs on the hosts of a network of sites, and its faults, as data."""
+"""Services: what ``farpath up`` runs on the hosts of sites, and its faults, as plain data."""
 
 from __future__ import annotations
 
