@@ -74,6 +74,13 @@ def shaping_ports(links: Mapping[Cable, Sequence[Link]], step: Step) -> tuple[st
     return next(iter(delays), ""), next(iter(rates), "")
 
 
+def way_ports(plan: Plan, start: str, end: str) -> list[Port]:
+    """Return the ports by which packets from one node to another leave nodes, in their order."""
+    network = network_of(plan)
+    links = cable_links(plan, network)
+    return [port for step in network.way(start, end) for port in leaving(links, step)]
+
+
 def _positions(network: UserNetwork) -> dict[str, tuple[float, float]]:
     """Return columns and rows in a picture: the sites on a circle, each with its hosts outside."""
     sites, positions = len(network.switches), dict[str, tuple[float, float]]()

@@ -503,6 +503,9 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     services = from_wire(Services, json.loads((share / PROGRAMS_FILE).read_text()))
     system.wait_until(system.next_second_ns())
     network = start_network(plan, share, platform)
+    # Before the first packet: around a loop switches that learn would pass it on for ever
+    links = service_links.SiteLinks(plan, services, network)
+    links.set_ways()
     send_event("network-ready")
     before = network.read_back()
     if differences := network.differences(before):
@@ -511,8 +514,6 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     if services.both_families or plan.ip_version == 6:
         add_ipv6(network)
     add_default_routes(network, services.both_families)
-    links = service_links.SiteLinks(plan, services, network)
-    links.set_ways()
     run = ServiceRun(services, network, share, send_event)
     send_event("hosts-ready")
     raw = FilePath("/tmp") / RAW_DIR

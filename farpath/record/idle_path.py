@@ -26,7 +26,7 @@ from farpath.spec.plan import Plan
 from farpath.spec.processor import ProcessorQueue
 from farpath.spec.qdiscs import LinkBottleneck, NetemDelay, NicQueue, Qdisc
 from farpath.tools import ping
-from topologies import lay_out
+from topologies import lay_out, sites
 
 #: Step of the virtual clock, and the least time for which a timer is set, which then comes 1 ns
 #: later (TIMER_MULTIPLIER, TIMER_MIN_DELTA and itimer_next_event in arch/um/kernel/time.c).
@@ -148,7 +148,7 @@ def effects(plan: Plan, layout: Layout, one: str, other: str) -> tuple[PortEffec
     """Return the effects of all ports on the way from one host to another and back, in order."""
     found = []
     for start, end in ((one, other), (other, one)):
-        for port, far_delay_s in _way(layout, start, end):
+        for port, far_delay_s in _way(plan, layout, start, end):
             found.append(effect_of(port.queue, plan))
             if far_delay_s:
                 far = Late(-FAR_NS, 0, FAR_NS)
@@ -156,8 +156,13 @@ def effects(plan: Plan, layout: Layout, one: str, other: str) -> tuple[PortEffec
     return tuple(found)
 
 
-def _way(layout: Layout, start: str, end: str) -> list[tuple[Port, float]]:
-    """Return the ports by which packets leave on their only way, and the delays of far links."""
+def _way(plan: Plan, layout: Layout, start: str, end: str) -> list[tuple[Port, float]]:
+    """Return the ports by which packets leave on their way, and the delays of far links.
+
+    There is one way, but in a network of sites, whose switches are told which one to take.
+    """
+    if plan.topology == sites.NAME:
+        return [(port, 0.0) for port in sites.way_ports(plan, start, end)]
     leaving: dict[str, list[tuple[Port, str, float]]] = {}
     for link in layout.links:
         there_s, back_s = link.far_delays_s or (0.0, 0.0)
@@ -280,7 +285,7 @@ def check_base_rtt(output: str, plan: Plan, name: str = PINGER) -> IdleRtt:
     possible = _as_asked(expected(plan, layout, host, receiver), plan, host)
     # Further replies do not meet a switch that has to learn where their receiver is
     is_alone = len(rtts_ms) == 1
-    links = len(_way(layout, host, receiver))
+    links = len(_way(plan, layout, host, receiver))
     late_ms = FIRST_PING_LINK_MS * links if is_alone else 0.0
     groups: dict[int, list[float]] = {}
     for rtt_ms in rtts_ms if is_alone else rtts_ms[1:]:
