@@ -50,7 +50,10 @@ COMMANDS = {
         ),
     },
     "draw": {
-        "draw": (RUN, "Draw the hosts, switches and links of a run or of a record."),
+        "draw": (
+            RUN,
+            "Draw the hosts, switches and links of a run or a record, or the sites of a file.",
+        ),
     },
     "site": {
         "site": (

@@ -1,4 +1,4 @@
-"""``farpath draw``: draws the topology of a run or of a record, without a lab."""
+"""``farpath draw``: draws the topology of a run, a record or a compose file, without a lab."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ def add_to(app: typer.Typer) -> None:
 
 @with_run_options
 def draw(
+    file: Annotated[
+        FilePath | None,
+        typer.Argument(help="A compose file whose sites are drawn in place of a run's topology."),
+    ] = None,
     record: Annotated[
         FilePath | None,
         typer.Option(metavar="DIR", help="Directory of a record whose topology is drawn."),
@@ -31,7 +35,7 @@ def draw(
     ] = False,
     **option_values: Any,
 ) -> None:
-    """Draw the hosts, switches and links of a run or of a record."""
+    """Draw the hosts, switches and links of a run or a record, or the sites of a file."""
     from farpath.lab.artifacts.host_images import check_places
     from farpath.lab.user_parts import BuiltParts
     from farpath.planning.request import RunRequest
@@ -40,7 +44,27 @@ def draw(
     from farpath.report.figures import wiring
     from farpath.report.figures.save import FORMATS, save
 
+    if out.suffix.removeprefix(".") not in FORMATS:
+        raise BadInputError(
+            option="out", given=str(out), remedy=f"it must end with .{' or .'.join(FORMATS)}"
+        )
     request = RunRequest(**option_values)
+    if file is not None:
+        if record is not None or request.options():
+            raise BadInputError(
+                problem="a file has its own sites and links, beside `record` and options of a run",
+                remedy="leave one of them out",
+            )
+        from farpath.planning.deployment_files import read_deployment
+        from farpath.report.figures import sites
+
+        deployment = read_deployment(file)
+        if text:
+            print(sites.as_text(deployment), end="")
+            return
+        save(sites.draw(deployment), out)
+        print(out)
+        return
     if record is not None and (given := request.options()):
         raise BadInputError(
             option="record",
@@ -61,9 +85,5 @@ def draw(
     if text:
         print(wiring.as_text(plan), end="")
         return
-    if out.suffix.removeprefix(".") not in FORMATS:
-        raise BadInputError(
-            option="out", given=str(out), remedy=f"it must end with .{' or .'.join(FORMATS)}"
-        )
     save(wiring.draw(plan), out)
     print(out)

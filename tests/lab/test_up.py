@@ -191,7 +191,10 @@ def test_volumes_are_read_shared_or_kept_in_the_lab(tmp_path: FilePath) -> None:
 
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "name").write_text("far")
-    writer = "open('/data/name', 'a').write('path'); open('/shared/it', 'w').write(open('/data/name').read())"
+    writer = (
+        "open('/data/name', 'a').write('path'); "
+        "open('/shared/it', 'w').write(open('/data/name').read())"
+    )
     reader = "import json; print(json.dumps([open(p).read() for p in ('/shared/it', '/one')]))"
     data = VolumeRequest(str(tmp_path / "data"), "/data")
     shared = VolumeRequest("shared", "/shared")
