@@ -33,13 +33,17 @@ def list_(
 ) -> None:
     """List records, the latest first: date, path, stacks, throughput, fingerprint.
 
-    Records of exec follow: date, path, client, status, duration.
+    Records of exec follow: date, path, client, status, duration; and those of up.
     """
     from farpath.report.tables.record_list import as_lines, list_records
 
     listed = list_records(directory)
     print_left_out(listed.problems)
-    tables = {"records": listed.runs, "programs": listed.programs}
+    tables = {
+        "records": listed.runs,
+        "programs": listed.programs,
+        "services": listed.services,
+    }
     if as_json:
         rows = {name: table.objects for name, table in tables.items()}
         print(json.dumps({"directory": str(directory), **rows}))

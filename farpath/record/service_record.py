@@ -244,6 +244,6 @@ def check_description(data: Mapping[str, Any]) -> None:
         known = {one.name for one in services.services}
         if set(ends) != known or not isinstance(data["fingerprint"], str):
             raise BadInputError(problem="its services and their ends are not the same")
-        data["provenance"]["recorded_at"]
+        _ = data["provenance"]["recorded_at"], data["request"]["file"], data["warnings"]
     except (KeyError, TypeError, ValueError, AttributeError, LabFailedError) as error:
         raise BadInputError(problem=f"a field is missing or wrong: {error}") from error

@@ -1,6 +1,6 @@
 """The list of a directory's records: date, settings and throughput of each.
 
-Those of programs are in a table of their own: which client, and how it ended.
+Those of programs and of services are in tables of their own: which client, and how it ended.
 """
 
 from __future__ import annotations
@@ -24,12 +24,17 @@ from farpath.record.program_record import (
     program_records_in,
 )
 from farpath.record.record import Record, load_record, records_in
+from farpath.record.service_record import (
+    ServiceRecord,
+    load_service_record,
+    service_records_in,
+)
 from farpath.report.table import Table
 from farpath.spec.labels import stacks_label
 from farpath.spec.path import Path
 
 T = TypeVar("T")
-Recorded = TypeVar("Recorded", Record, ProgramRecord)
+Recorded = TypeVar("Recorded", Record, ProgramRecord, ServiceRecord)
 #: The digits of a fingerprint that tell runs apart.
 FINGERPRINT_DIGITS = 12
 #: The most letters of a client's command in a table.
@@ -40,11 +45,12 @@ _COMMAND_LETTERS = 60
 class RecordList:
     """A directory's records as tables, and a sentence for each that cannot be read.
 
-    ``runs``: of runs. ``programs``: of programs. Either may have no rows.
+    ``runs``: of runs. ``programs``: of programs. ``services``: of services. Each may have no rows.
     """
 
     runs: Table
     programs: Table
+    services: Table
     problems: tuple[str, ...]
 
 
@@ -60,11 +66,15 @@ def list_records(directory: FilePath) -> RecordList:
     problems: list[str] = []
     records = _loaded(load_record, records_in(directory), problems)
     programs = _loaded(load_program_record, program_records_in(directory), problems)
-    if not records and not programs:
+    services = _loaded(load_service_record, service_records_in(directory), problems)
+    if not records and not programs and not services:
         reason = "; ".join(problems) or "give one that 'farpath run' wrote to"
         raise BadInputError(file=str(directory), problem="holds no record", remedy=reason)
     return RecordList(
-        records_table(records, directory), programs_table(programs, directory), tuple(problems)
+        records_table(records, directory),
+        programs_table(programs, directory),
+        services_table(services, directory),
+        tuple(problems),
     )
 
 
@@ -89,6 +99,11 @@ def records_table(records: Iterable[Record], directory: FilePath) -> Table:
 def programs_table(records: Iterable[ProgramRecord], directory: FilePath) -> Table:
     """Return a row for each record of programs, the latest first."""
     return Table.of("programs", f"Programs in {directory}", _OF_PROGRAMS, _latest_first(records))
+
+
+def services_table(records: Iterable[ServiceRecord], directory: FilePath) -> Table:
+    """Return a row for each record of services, the latest first."""
+    return Table.of("services", f"Services in {directory}", _OF_SERVICES, _latest_first(records))
 
 
 def _latest_first(records: Iterable[Recorded]) -> list[Recorded]:
@@ -143,6 +158,19 @@ _OF_PROGRAMS: tuple[Column[Any], ...] = (
     Column("status", "status", lambda each: each.ending.status,
            shown=lambda each: str(each.ending.status)),
     Column("took_s", "took s", lambda each: each.ending.took_s, 3),
+    _SEED,
+    *_LAST,
+)  # fmt: skip
+
+_OF_SERVICES: tuple[Column[Any], ...] = (
+    _FIRST[0],
+    Column("file", "file", lambda each: each.data["request"]["file"]),
+    Column("services", "services", lambda each: len(each.services.services)),
+    Column("main", "main", lambda each: each.services.main),
+    Column("status", "status", lambda each: each.ending.status,
+           shown=lambda each: str(each.ending.status)),
+    Column("took_s", "took s", lambda each: each.ending.took_s, 3),
+    Column("faults", "faults", lambda each: len(each.services.faults)),
     _SEED,
     *_LAST,
 )  # fmt: skip
