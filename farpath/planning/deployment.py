@@ -22,7 +22,11 @@ MOST_SERVICES = 64
 
 @dataclass(frozen=True)
 class VolumeRequest:
-    """A volume: ``source`` is a path of this machine, or without a slash a shared volume's name."""
+    """A volume that a service sees at ``target``.
+
+    ``source``: a path of this machine or, without a slash, the name of a directory that is empty at
+    first and that services share.
+    """
 
     source: str
     target: str
@@ -32,8 +36,11 @@ class VolumeRequest:
 class ServiceRequest:
     """A service as asked for; what is None the image decides.
 
-    ``image``: ``MACHINE``, a tar of an image, or the name of a local engine's image.
-    ``health``: None for the image's own or none. ``names``: its host's names, its own first.
+    ``image``: ``MACHINE``, the absolute path of an image (a tar, or a directory with OCI's layout),
+    or the name of a local engine's image. ``names``: its host's names, of which the first is what
+    the host calls itself. ``entrypoint``, ``command``: of the image's own each that is not None
+    takes the place; an empty one is none. ``user``: a name or a number, and a group behind a
+    colon. ``health``: None for none.
     """
 
     name: str

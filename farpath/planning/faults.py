@@ -38,11 +38,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 from farpath.base.errors import BadInputError, on_one_line
 from farpath.mechanisms import quantities
-from farpath.planning.yaml_text import nearest, shown, text_of
+from farpath.planning.deployment import Deployment
+from farpath.planning.yaml_text import nearest, text_of
 from farpath.spec import services
 from farpath.spec.path import LEAST_NETEM_CHANCE, WAY_LOSS_RANGE
 from farpath.spec.seeds import stream
@@ -73,6 +74,13 @@ class Targets:
     links: tuple[tuple[str, str], ...]
     services: tuple[str, ...]
     timeout_s: float
+
+    @classmethod
+    def of(cls, deployment: Deployment) -> Self:
+        """Return what faults of a deployment may befall."""
+        links = tuple((link.one, link.other) for link in deployment.links)
+        names = tuple(service.name for service in deployment.services)
+        return cls(links, names, deployment.timeout_s)
 
     @property
     def sites(self) -> tuple[str, ...]:
@@ -113,19 +121,21 @@ def read_faults(
     targets: Targets,
     seed: int,
     changes: Sequence[Fault] = (),
+    part: str = "",
 ) -> tuple[Fault, ...]:
     """Return the faults of a file's entries and then of texts, in order of time.
 
     ``entries``: the list of a file, None for none. ``changes``: of links of the file, which are
-    among the faults. The first of ``texts`` may be ``NONE``, which leaves out both. Raises
-    BadInputError about the option `fault`, or the key `faults`, for a fault that is none, for one
-    of what is not there, and for two of a kind that may be on the same thing at one time.
+    among the faults. ``part``: of which file the entries are, for errors. The first of ``texts``
+    may be ``NONE``, which leaves out entries and changes. Raises BadInputError about the option
+    `fault`, or the key `faults`, for a fault that is none, for one of what is not there, and for
+    two of a kind that may be on the same thing at one time.
     """
     if texts and texts[0] == NONE:
         texts, entries, changes = texts[1:], None, ()
     if entries is not None and not isinstance(entries, list):
         raise BadInputError(
-            option="faults", given=shown(entries), remedy="give a list of faults, - kill: db ..."
+            option="faults", problem="it is no list", remedy="give one, as in - kill: db", file=part
         )
     of_file = entries or []
     if len(of_file) + len(texts) > MOST_FAULTS:
@@ -133,6 +143,7 @@ def read_faults(
             option="faults" if len(of_file) > len(texts) else OPTION,
             problem=f"there are {len(of_file) + len(texts):,} of them",
             remedy=f"at most {MOST_FAULTS:,} are possible",
+            file=part if len(of_file) > len(texts) else "",
         )
     found = list(changes)
     spans = [_span_of(change) for change in changes]
@@ -149,6 +160,7 @@ def read_faults(
                     option="faults",
                     problem=f"number {place + 1}: {error.problem}",
                     remedy=error.remedy,
+                    file=part,
                 ) from error
             raise BadInputError(
                 option=OPTION,

@@ -117,11 +117,19 @@ def _values(name: str, text: str) -> dict[str, Any]:
         )
     values: dict[str, Any] = {}
     for option, value in given.items():
-        values |= _parsed(f"{name}: {option}", option, value)
+        values |= parsed_option(f"{name}: {option}", option, value)
     return values
 
 
-def _parsed(owner: str, option: str, text: str) -> dict[str, Any]:
+def parsed_option(owner: str, option: str, text: str) -> dict[str, Any]:
+    """Return the fields of ``Shaping`` that an option of a link means.
+
+    ``owner``: the link with the option, for errors. ``option``: one of ``OPTIONS``. Raises
+    BadInputError about the option `link`.
+
+    >>> parsed_option("eu-us: delay", "delay", "40ms")
+    {'delay_ms': 40.0}
+    """
     if option == "rate":
         return {"rate_bps": quantities.RATE_BPS.parse(text, f"link: {owner}")}
     if option == "delay":
@@ -169,7 +177,9 @@ def _changed(cable: Cable, requests: list[LinkRequest]) -> Cable:
     for request in requests:
         for direction in _directions(request.name, cable):
             shaping = getattr(cable, direction)
-            changed: dict[str, Any] = {direction: _with(shaping, request.values, request.name)}
+            changed: dict[str, Any] = {
+                direction: with_values(shaping, request.values, request.name)
+            }
             cable = replace(cable, **changed)
     return cable
 
@@ -184,12 +194,14 @@ def _filled(cable: Cable, request: LinkRequest) -> Cable:
         if shaping.rate_bps:
             # A rate of its own comes with a buffer of its own
             fresh = {n: v for n, v in fresh.items() if n not in ("buffer_packets", "queue")}
-        filled: dict[str, Any] = {direction: _with(shaping, fresh, f"{cable.one}-{cable.other}")}
+        filled: dict[str, Any] = {
+            direction: with_values(shaping, fresh, f"{cable.one}-{cable.other}")
+        }
         cable = replace(cable, **filled)
     return cable
 
 
-def _with(shaping: Shaping, values: Mapping[str, Any], name: str) -> Shaping:
+def with_values(shaping: Shaping, values: Mapping[str, Any], name: str) -> Shaping:
     """Return a direction with further values; a rate has Mininet's buffer if it has none."""
     values = {**dataclasses.asdict(shaping), "queue": shaping.queue, **values}
     if values["rate_bps"] and not values["buffer_packets"]:

@@ -67,7 +67,11 @@ period_s=30.0)
     return ChangesText(text, first, tuple(at_s), tuple(values), period_s)
 
 
-_EXAMPLES = {"rate": "100Mbit,30s:20Mbit,60s:100Mbit", "rtt": "50ms,15s:80ms,repeat:30s"}
+_EXAMPLES = {
+    "rate": "100Mbit,30s:20Mbit,60s:100Mbit",
+    "rtt": "50ms,15s:80ms,repeat:30s",
+    "delay": "25ms,15s:40ms,repeat:30s",
+}
 
 
 def rate_changes(changes: ChangesText | None) -> RateChanges | None:
