@@ -1,24 +1,28 @@
 """A small Raft over asyncio: elections and a replicated counter (Ongaro and Ousterhout, 2014).
 
 ``raft.py ID PEER...`` runs a node; ``raft.py client NODE...`` adds to the counter and reports it.
-A node answers JSON lines on port 7000. The log holds numbers; the counter is their sum.
+A node answers JSON lines on port 7000. The log holds numbers; the counter is their sum. The client
+asks again where no answer comes. A node that was told ``ONCE=yes`` knows a number that it has in
+its log, and any other adds it a second time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 import sys
 
 PORT = 7000
-HEARTBEAT_S, ELECTION_S, ANSWER_S = 0.25, (1.0, 2.0), 0.8
+HEARTBEAT_S, ELECTION_S, PEER_S, CLIENT_S = 0.25, (1.5, 3.0), 1.0, 4.0
+ONCE = os.environ.get("ONCE") == "yes"
 
 
-async def ask(host: str, message: dict) -> dict | None:
+async def ask(host: str, message: dict, limit_s: float = PEER_S) -> dict | None:
     """Send one message and return the answer; None if none comes in time."""
     try:
-        async with asyncio.timeout(ANSWER_S):
+        async with asyncio.timeout(limit_s):
             reader, writer = await asyncio.open_connection(host, PORT)
             writer.write(json.dumps(message).encode() + b"\n")
             line = await reader.readline()
@@ -79,8 +83,11 @@ class Node:
     async def answer_add(self, m: dict) -> dict:
         if self.role != "leader":
             return {"ok": False, "leader": self.leader}
-        self.log.append((self.term, m["value"]))
-        length, term = len(self.log), self.term
+        values = [value for _, value in self.log]
+        if not ONCE or m["value"] not in values:
+            self.log.append((self.term, m["value"]))
+            values.append(m["value"])
+        length, term = values.index(m["value"]) + 1, self.term
         try:
             async with asyncio.timeout(3.0), self.changed:
                 await self.changed.wait_for(
@@ -164,14 +171,14 @@ async def client(nodes: list[str], count: int) -> int:
     leader = nodes[0]
     for value in range(1, count + 1):
         while True:
-            answer = await ask(leader, {"kind": "add", "value": value})
+            answer = await ask(leader, {"kind": "add", "value": value}, CLIENT_S)
             if answer and answer["ok"]:
                 break
             others = [node for node in nodes if node != leader]
             leader = (answer and answer["leader"]) or random.choice(others)
             await asyncio.sleep(0.2)
         print(f"added {value} by {leader}", flush=True)
-    answer = await ask(leader, {"kind": "read"})
+    answer = await ask(leader, {"kind": "read"}, CLIENT_S)
     print(f"the counter is {answer and answer['counter']}", flush=True)
     return int(not answer or answer["counter"] != count * (count + 1) // 2)
 
