@@ -9,6 +9,7 @@ from farpath.lab.exec.service_roots import FoundServices
 from farpath.lab.exec.service_run import UpRun
 from farpath.planning.deployment import Deployment
 from farpath.planning.faults import fault_text
+from farpath.planning.program_plan import DEFAULT_DATE, parse_date_s
 from farpath.planning.service_plan import probes_of, service_plan
 from farpath.spec.services import Services
 
@@ -36,7 +37,7 @@ def up_run(
         deployment.main,
         deployment.timeout_s,
         deployment.faults,
-        deployment.date_s,
+        parse_date_s(DEFAULT_DATE) if deployment.date_s is None else deployment.date_s,
         limits(output_bytes),
         memory_bytes,
         probes=probes_of(deployment),
