@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path as FilePath
 
-from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Programs
+from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Place, Programs
 from farpath.spec.protocol import MACHINE_ROOT
+from farpath.spec.services import Services
 
 #: Databases of installed packages: Debian's, Alpine's, Red Hat's and SUSE's, Arch's.
 PACKAGE_DATABASES = (
@@ -41,30 +42,69 @@ def digests(programs: Programs, left_out: Sequence[FilePath]) -> dict[str, str |
     without ``left_out``, as the directory of records. A listing has name, size and time of change
     of each file. With roots other than this machine's there is at most ``directory``.
     """
-    at_machine = {
-        host: FilePath(place.directory)
-        for host, place in programs.places.items()
-        if place.root == MACHINE_ROOT
+    commands = {CLIENT_HOST: (programs.client,), SERVER_HOST: programs.servers}
+    started = [(place, commands[host]) for host, place in programs.places.items()]
+    read = [*_directories(started), *([FilePath(programs.share)] if programs.share else [])]
+    return _digests(started, read[:1], left_out)
+
+
+def service_digests(
+    services: Services, directories: Sequence[FilePath], left_out: Sequence[FilePath]
+) -> dict[str, str | None]:
+    """Return digests as ``digests`` does, of files that services can read.
+
+    ``directories``: of this machine, in the order of volumes' numbers. ``directory`` is all
+    directories in which services start and all volumes of this machine, a file by its content.
+    """
+    started = [
+        (one.place, (one.command, *((one.health.command,) if one.health else ())))
+        for one in services.services
+    ]
+    volumes = {
+        directories[volume.number] / volume.file
+        for one in services.services
+        for volume in one.volumes
+        if volume.number >= 0
     }
+    return _digests(started, [*_directories(started), *sorted(volumes)], left_out)
+
+
+#: The place of programs and their commands.
+_Started = tuple[Place, Sequence[Sequence[str]]]
+
+
+def _directories(started: Sequence[_Started]) -> list[FilePath]:
+    """Return the directories of this machine in which programs start."""
+    return list(dict.fromkeys(FilePath(place.directory) for place, _ in _at_machine(started)))
+
+
+def _at_machine(started: Sequence[_Started]) -> list[_Started]:
+    return [(place, commands) for place, commands in started if place.root == MACHINE_ROOT]
+
+
+def _digests(
+    started: Sequence[_Started], read: Sequence[FilePath], left_out: Sequence[FilePath]
+) -> dict[str, str | None]:
+    """Return the digests of commands by their places, and of directories and files they read."""
     found: dict[str, str | None] = {}
-    if at_machine:
+    if at_machine := _at_machine(started):
         found["packages"] = _sha256(map(_content_or_listing, map(FilePath, PACKAGE_DATABASES)))
         found["settings"] = _listing(FilePath(SETTINGS))
-        commands = {CLIENT_HOST: (programs.client,), SERVER_HOST: programs.servers}
         places = {
-            place
-            for host, directory in at_machine.items()
-            for command in commands[host]
-            for place in _places_of(command, directory, _path_of(programs, host))
+            file
+            for place, commands in at_machine
+            for command in commands
+            for file in _places_of(command, FilePath(place.directory), _path_of(place))
         }
         found["programs"] = _sha256(map(_content_or_listing, sorted(places)))
-    if shared := [*at_machine.values(), *([FilePath(programs.share)] if programs.share else [])]:
-        found["directory"] = _listing(shared[0], left_out)
+    if read:
+        listings = [_content_or_listing(place, left_out) for place in read]
+        found["directory"] = None if None in listings else _sha256(listings)
     return found
 
 
-def _path_of(programs: Programs, host: str) -> str:
-    variables = dict(word.split("=", 1) for word in programs.places[host].environment)
+def _path_of(place: Place) -> str:
+    variables = dict(word.split("=", 1) for word in place.environment)
     return variables.get("PATH", os.defpath)
 
 
@@ -87,10 +127,10 @@ def _sha256(parts: Iterable[str | None]) -> str:
     return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
 
 
-def _content_or_listing(place: FilePath) -> str | None:
+def _content_or_listing(place: FilePath, left_out: Sequence[FilePath] = ()) -> str | None:
     """Return the digest of a file's content or of a directory's listing; None if there is none."""
     if place.is_dir():
-        return _listing(place)
+        return _listing(place, left_out)
     try:
         with place.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -20,7 +20,7 @@ FILE_WORDS = {
     "directory": "the shared directory",
 }
 #: Of a record's description, besides its provenance: the request.
-_ASKED = ("plan", "programs")
+_ASKED = ("plan", "programs", "services")
 #: Of a record's provenance: the artifacts that carried it out. Where all of them are equal, and the
 #: clock the virtual one, fingerprints are expected to be equal.
 _DECIDING = ("images_sha256", "code_sha256")
@@ -59,7 +59,7 @@ def _reason(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
         return f"the processor is another one, '{models[1]}' and no longer '{models[0]}'"
     if changed := _changed_files(before, after):
         return f"meanwhile these files of this machine have changed: {', '.join(changed)}"
-    if "programs" in after:
+    if "programs" in after or "services" in after:
         return "its programs depend on something that the lab does not fix (docs/how-to/exec.md)"
     return "this should not be: equal runs have equal packets; please report both fingerprints"
 

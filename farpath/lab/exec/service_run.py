@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from farpath.base.errors import LabFailedError
 from farpath.base.files import remove_directory, require_unicode, safe_name
-from farpath.lab import uml
+from farpath.lab import machine_files, uml
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.console import FEWER_FLOWS
 from farpath.lab.exec.program_run import PATIENCE, REAL_COUNTER, WallTimeoutError, more_memory
@@ -26,6 +26,7 @@ from farpath.lab.provenance import images_identity, provenance
 from farpath.lab.replacement import circumstances, whole_record
 from farpath.lab.watchdog import OutOfTime
 from farpath.record import idle_path
+from farpath.record.replaced import FILES
 from farpath.record.service_record import UP_FILE, ServiceEnd, UpEnding, write_service_record
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import MACHINE_ROOT, OUTPUT_DIR, PROGRAMS_FILE
@@ -96,6 +97,11 @@ def record_name(run: UpRun, images: Images) -> str:
     return f"up-{safe_name(run.name)}-seed{run.plan.seed}-{digest}"
 
 
+def files_read(run: UpRun, out: FilePath) -> dict[str, str | None]:
+    """Return digests of files that services can read, without the directory of records."""
+    return machine_files.service_digests(run.services, run.directories, [out])
+
+
 def _fill(
     partial: FilePath,
     run: UpRun,
@@ -120,6 +126,7 @@ def _fill(
             user_time.update(event["user_time"])
         watch(event)
 
+    files = files_read(run, partial.parent)
     with _play(run, images, streams, check_and_watch, wall_s, log, kept) as (place, raw):
         (ending,) = endings
         warnings = [*raw.warnings, *idle_path.idle_warnings(idle)]
@@ -129,7 +136,7 @@ def _fill(
             LOG.warning(warning)
         stamp = write_service_record(
             *(partial, run.plan, run.services, ending, place / OUTPUT_DIR, raw.raw, run.request),
-            provenance={**provenance(images, run.plan), **circumstances(raw)},
+            provenance={**provenance(images, run.plan), FILES: files, **circumstances(raw)},
             readback={**raw.readback, **idle_path.idle_rtts(idle), "user_time": user_time},
             warnings=warnings,
         )

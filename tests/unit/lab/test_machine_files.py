@@ -8,10 +8,11 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.lab import machine_files
-from farpath.lab.machine_files import digests
+from farpath.lab.machine_files import digests, service_digests
 from farpath.record.replaced import FILE_WORDS
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Place, Programs
 from farpath.spec.protocol import MACHINE_ROOT
+from farpath.spec.services import Service, Services, Volume
 
 
 @pytest.fixture
@@ -96,3 +97,38 @@ def test_a_directory_of_many_files_has_no_digest(
         (tree / "work" / f"file{number}").touch()
     assert digests_of(tree)["directory"] is None
     assert digests_of(tree)["settings"]
+
+
+def test_services_read_their_directories_their_programs_and_their_volumes(tree: FilePath) -> None:
+    volumes = {"data": "data/rows", "one": "conf/one.ini", "beside": "conf/beside.ini"}
+    for name in volumes.values():
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).write_text("before")
+    place = Place(MACHINE_ROOT, (f"PATH={tree}/opt/tool/bin",), str(tree / "work"))
+    elsewhere = Place("images/1", (), "/")
+    mounted = (Volume("/data", 0), Volume("/etc/one.ini", 1, "one.ini"), Volume("/x", name="x"))
+    services = Services(
+        (
+            Service("client", "h1", ("tool",), place, ("client",), 0, 0),
+            Service("db", "h2", ("db",), elsewhere, ("db",), 0, 0, volumes=mounted),
+        ),
+        "client",
+        60.0,
+    )
+
+    def found() -> dict[str, str | None]:
+        return service_digests(services, (tree / "data", tree / "conf"), [tree / "work/results"])
+
+    for name, part in {
+        "opt/tool/lib/part.py": {"programs"},
+        "work/input": {"directory"},
+        "data/rows": {"directory"},
+        "conf/one.ini": {"directory"},
+        "conf/beside.ini": set(),
+        "work/results/exec-one/exec.json": set(),
+    }.items():
+        before = found()
+        assert list(before) == list(FILE_WORDS)
+        (tree / name).write_text("something that is longer")
+        after = found()
+        assert {each for each in after if after[each] != before[each]} == part
