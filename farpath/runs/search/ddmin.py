@@ -7,6 +7,7 @@ on Software Engineering 28(2), 2002, figure 7 (ddmin) and propositions 11 and 12
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -52,4 +53,4 @@ def split(items: Sequence[T], parts: int) -> list[tuple[T, ...]]:
     [(1, 2), (3, 4, 5)]
     """
     ends = [len(items) * number // parts for number in range(parts + 1)]
-    return [tuple(items[low:high]) for low, high in zip(ends, ends[1:], strict=False)]
+    return [tuple(items[low:high]) for low, high in pairwise(ends)]
