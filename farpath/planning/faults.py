@@ -51,8 +51,6 @@ from farpath.spec.services import MOMENTARY, OF_LINKS, OF_SERVICES, VALUED, Faul
 
 OPTION = "fault"
 EXAMPLE = "partition:eu-us,at=12s,for=5s"
-#: The text in place of faults that leaves out those of the file.
-NONE = "none"
 #: Most faults of a deployment, changes of its links' rates and delays among them.
 MOST_FAULTS = 1_000
 #: Least time in s that a fault lasts: that to which times are drawn.
@@ -126,13 +124,10 @@ def read_faults(
     """Return the faults of a file's entries and then of texts, in order of time.
 
     ``entries``: the list of a file, None for none. ``changes``: of links of the file, which are
-    among the faults. ``part``: of which file the entries are, for errors. The first of ``texts``
-    may be ``NONE``, which leaves out entries and changes. Raises BadInputError about the option
-    `fault`, or the key `faults`, for a fault that is none, for one of what is not there, and for
-    two of a kind that may be on the same thing at one time.
+    among the faults. ``part``: of which file the entries are, for errors. Raises BadInputError
+    about the option `fault`, or the key `faults`, for a fault that is none, for one of what is not
+    there, and for two of a kind that may be on the same thing at one time.
     """
-    if texts and texts[0] == NONE:
-        texts, entries, changes = texts[1:], None, ()
     if entries is not None and not isinstance(entries, list):
         raise BadInputError(
             option="faults", problem="it is no list", remedy="give one, as in - kill: db", file=part

@@ -80,19 +80,22 @@ def read_compose(
     seed: int | None = None,
     faults: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
+    no_faults: bool = False,
 ) -> Deployment:
     """Return what a compose file asks for.
 
     ``seed``: in place of the file's. ``faults``: texts as of ``planning.faults``, beside those of
     the file. ``environment``: values of variables, of this process unless given; they have
-    precedence over ``.env`` beside the file. Raises BadInputError, in one line that names file,
-    service and key, for what is no compose file and for what the lab does not have.
+    precedence over ``.env`` beside the file. ``no_faults``: leaves out the file's faults, and the
+    changes of its links, so that the faults are those of the texts. Raises BadInputError, in one
+    line that names file, service and key, for what is no compose file and for what the lab does not
+    have.
     """
     with in_part(str(file)):
         data = parse_yaml(read_text(file))
         if not isinstance(data, dict):
             raise BadInputError(problem="it is no compose file", remedy="it begins with services:")
-    return compose_deployment(data, file, seed, faults, environment)
+    return compose_deployment(data, file, seed, faults, environment, no_faults)
 
 
 def compose_deployment(
@@ -101,11 +104,14 @@ def compose_deployment(
     seed: int | None,
     faults: Sequence[str],
     environment: Mapping[str, str] | None,
+    no_faults: bool,
 ) -> Deployment:
-    """Return what the mapping of a compose file asks for; raise BadInputError."""
+    """Return what the mapping of a compose file asks for, as ``read_compose`` does."""
     with in_part(str(file)):
         values = os.environ if environment is None else environment
         deployment, entries, changes = _read(data, file, seed, values)
+    if no_faults:
+        entries, changes = None, ()
     part = f"{file}: {OWN}"
     targets = Targets.of(deployment)
     found = read_faults(faults, entries, targets, deployment.seed, changes, part)
@@ -168,6 +174,7 @@ def _read(
         timeout_s=timeout_s,
         date_s=date_s,
         stack=own_model.stack,
+        directory=str(file.parent),
         warnings=(*around.all_warnings(), *main_warnings(main, requests)),
     )
     return deployment, own_model.faults, changes

@@ -26,17 +26,18 @@ from farpath.planning.yaml_text import nearest, read_text, shown
 from farpath.spec.services import (
     ALWAYS,
     CONDITIONS,
+    HEALTHY,
+    NAME,
     NO_RESTART,
     ON_FAILURE,
     Condition,
     Healthcheck,
 )
 
-#: What names of services may be (compose-spec, schema), and of hosts.
-SERVICE_NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
+#: What names of hosts may be; those of services are compose-spec's, and begin as Compose's do.
 HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
 #: Endings of files that are images, and the beginning of a path that is one whatever its ending.
-IMAGE_FILES = (".tar", ".tar.gz", ".tgz", ".oci")
+IMAGE_FILES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".oci")
 OCI = "oci:"
 #: A reference to an image of an engine: registry, name, tag and digest.
 _REFERENCE = re.compile(
@@ -85,12 +86,12 @@ class Surroundings:
 
 def require_name(name: str) -> None:
     """Raise BadInputError for what is no service's name."""
-    if not SERVICE_NAME.fullmatch(name) or name == "localhost":
+    if not NAME.fullmatch(name) or name == "localhost":
         raise BadInputError(
             option="services",
             given=on_one_line(name),
             problem="that is no service's name",
-            remedy="it may have letters, digits, points, _ and -, and localhost is taken",
+            remedy="it has a letter or digit, then also points, _ and -; localhost is taken",
         )
 
 
@@ -150,7 +151,8 @@ def service_request(
             problem=f"with image: {MACHINE} this machine's own programs run, and none is named",
             remedy="give a command",
         )
-    if model.working_dir is not None and not model.working_dir.startswith("/"):
+    is_machine = image == MACHINE
+    if not is_machine and model.working_dir and not model.working_dir.startswith("/"):
         raise BadInputError(
             option="working_dir",
             given=on_one_line(model.working_dir),
@@ -344,6 +346,13 @@ def _conditions(
                 remedy=f"it must be one of {', '.join(CONDITIONS)}",
             )
         if other in there:
+            health = there[other].healthcheck
+            if dependency.condition == HEALTHY and (not health or is_disabled(health)):
+                raise BadInputError(
+                    option="depends_on",
+                    problem=f"it waits until {other} is healthy, and that has no healthcheck",
+                    remedy="give it one in the file, as those of images are not read",
+                )
             conditions.append(Condition(other, dependency.condition))
         elif dependency.required:
             raise BadInputError(
@@ -360,11 +369,9 @@ def _conditions(
 
 
 def _healthcheck(name: str, model: Health | None, around: Surroundings) -> Healthcheck | None:
-    """Return a health check; one without a command switches the image's off."""
-    if model is None:
+    """Return a health check; None for none."""
+    if model is None or is_disabled(model):
         return None
-    if model.disable or model.test in (("NONE",), ()):
-        return Healthcheck(())
     if model.test is None:
         raise BadInputError(
             option="healthcheck",
@@ -382,6 +389,11 @@ def _healthcheck(name: str, model: Health | None, around: Surroundings) -> Healt
         model.retries or usual.retries,
         model.start_period or usual.start_period_s,
     )
+
+
+def is_disabled(model: Health) -> bool:
+    """Whether a health check says that there is none."""
+    return model.disable or model.test in (("NONE",), ())
 
 
 def health_command(test: tuple[str, ...]) -> tuple[str, ...]:
