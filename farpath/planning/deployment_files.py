@@ -1,12 +1,16 @@
-"""Deployment files: compose files with a network of sites."""
+"""Deployment files: compose files with a network of sites, and topologies of containerlab."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 
-from farpath.planning.compose import read_compose
+from farpath.base.errors import BadInputError
+from farpath.planning.compose import compose_deployment
+from farpath.planning.containerlab import containerlab_deployment
 from farpath.planning.deployment import Deployment
+from farpath.planning.file_models import in_part
+from farpath.planning.yaml_text import parse_yaml, read_text
 
 
 def read_deployment(
@@ -14,7 +18,20 @@ def read_deployment(
     seed: int | None = None,
     faults: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-    no_faults: bool = False,
+    without_faults: bool = False,
 ) -> Deployment:
-    """Return what a file asks for, as ``compose.read_compose`` does."""
-    return read_compose(file, seed, faults, environment, no_faults)
+    """Return what a file asks for: a topology of containerlab if it has one, else a compose file.
+
+    The arguments are those of ``compose.read_compose``. Raises BadInputError.
+    """
+    with in_part(str(file)):
+        data = parse_yaml(read_text(file))
+        if not isinstance(data, dict):
+            raise BadInputError(
+                problem="it is neither a compose file nor a topology of containerlab",
+                remedy="give one with services: or with topology: and its nodes:",
+            )
+    topology = data.get("topology")
+    is_topology = isinstance(topology, dict) and "nodes" in topology
+    read = containerlab_deployment if is_topology else compose_deployment
+    return read(data, file, seed, faults, environment, without_faults)

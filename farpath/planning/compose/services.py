@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
@@ -256,15 +256,25 @@ def _names(name: str, model: ServiceModel, around: Surroundings) -> tuple[str, .
                 problem=f"there is no such network{nearest(network, around.networks)}",
                 remedy="name it under networks at the file's end",
             )
+    own = [("container_name", model.container_name)] if model.container_name else []
     aliases = [alias for network in model.networks.values() for alias in network.aliases]
-    further = [("container_name", model.container_name), *(("networks", each) for each in aliases)]
-    for key, each in [("hostname", model.hostname), *further]:
-        if each is not None and (not HOST_NAME.fullmatch(each) or each == "localhost"):
+    return host_names(name, model.hostname, [*own, *(("networks", alias) for alias in aliases)])
+
+
+def host_names(
+    name: str, hostname: str | None, further: Sequence[tuple[str, str]]
+) -> tuple[str, ...]:
+    """Return the names of a service's host: what it calls itself first.
+
+    ``further``: names that others know, each with the key in which it stands. Raises BadInputError.
+    """
+    own = [("hostname", hostname)] if hostname else []
+    for key, each in [*own, *further]:
+        if not HOST_NAME.fullmatch(each) or each == "localhost":
             raise BadInputError(
                 option=key, given=on_one_line(each), problem="that is no name of a host"
             )
-    own = [model.hostname] if model.hostname else []
-    return tuple(dict.fromkeys([*own, name, *(each for _, each in further if each)]))
+    return tuple(dict.fromkeys([*(each for _, each in own), name, *(each for _, each in further)]))
 
 
 def _environment(model: ServiceModel, around: Surroundings) -> dict[str, str]:
