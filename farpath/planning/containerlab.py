@@ -12,11 +12,11 @@ them as containerlab does. What links do stands in their ``vars``, by the names 
         - endpoints: ["server:eth1", "client:eth1"]
           vars: {delay: 40ms, jitter: 1ms, loss: 0.1, rate: 100000}
 
-``loss`` is in per cent and ``rate`` in kbit/s; values with units, and ``buffer`` and ``queue``, are
-those of ``planning.site_links``. ``vars`` of an endpoint are of the packets that leave it. Addresses
-are the lab's, and nodes find each other by name. Commands of ``exec`` run in a shell before the
-node's own, or in its place where the file has none. The label ``farpath.main: "true"`` names the
-node whose end ends the run.
+``loss`` is in per cent and ``rate`` in kbit/s; values with units, and ``buffer`` and ``queue``,
+are those of ``planning.site_links``. ``vars`` of an endpoint are of the packets that leave it.
+Addresses are the lab's, and nodes find each other by name. Commands of ``exec`` run in a shell
+before the node's own, or in its place where the file has none. The label ``farpath.main: "true"``
+names the node whose end ends the run.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def read_containerlab(
     seed: int | None = None,
     faults: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-    without_faults: bool = False,
+    no_faults: bool = False,
 ) -> Deployment:
     """Return what a topology of containerlab asks for.
 
@@ -180,7 +180,7 @@ def read_containerlab(
         data = parse_yaml(read_text(file))
         if not isinstance(data, dict):
             raise BadInputError(problem="it is no topology", remedy="it begins with name:")
-    return containerlab_deployment(data, file, seed, faults, environment, without_faults)
+    return containerlab_deployment(data, file, seed, faults, environment, no_faults)
 
 
 def containerlab_deployment(
@@ -189,14 +189,14 @@ def containerlab_deployment(
     seed: int | None,
     faults: Sequence[str],
     environment: Mapping[str, str] | None,
-    without_faults: bool = False,
+    no_faults: bool = False,
 ) -> Deployment:
     """Return what the mapping of a topology asks for, as ``read_containerlab`` does."""
     values = os.environ if environment is None else environment
     with in_part(str(file)):
         deployment, changes = _read(data, file, values)
     deployment = replace(deployment, seed=Deployment.seed if seed is None else seed)
-    changes = () if without_faults else changes
+    changes = () if no_faults else changes
     found = read_faults(faults, None, Targets.of(deployment), deployment.seed, changes)
     return replace(deployment, faults=found)
 

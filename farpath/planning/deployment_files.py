@@ -18,7 +18,7 @@ def read_deployment(
     seed: int | None = None,
     faults: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-    without_faults: bool = False,
+    no_faults: bool = False,
 ) -> Deployment:
     """Return what a file asks for: a topology of containerlab if it has one, else a compose file.
 
@@ -34,4 +34,4 @@ def read_deployment(
     topology = data.get("topology")
     is_topology = isinstance(topology, dict) and "nodes" in topology
     read = containerlab_deployment if is_topology else compose_deployment
-    return read(data, file, seed, faults, environment, without_faults)
+    return read(data, file, seed, faults, environment, no_faults)

@@ -80,22 +80,22 @@ def read_compose(
     seed: int | None = None,
     faults: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-    without_faults: bool = False,
+    no_faults: bool = False,
 ) -> Deployment:
     """Return what a compose file asks for.
 
     ``seed``: in place of the file's. ``faults``: texts as of ``planning.faults``, beside those of
     the file. ``environment``: values of variables, of this process unless given; they have
-    precedence over ``.env`` beside the file. ``without_faults``: leaves out the file's faults, and the
+    precedence over ``.env`` beside the file. ``no_faults``: leaves out the file's faults, and the
     changes of its links, so that the faults are those of the texts. Raises BadInputError, in one
-    line that names file, service and key, for what is no compose file and for what the lab does not
-    have.
+    line that names file, service and key, for what is no compose file and for what the lab does
+    not have.
     """
     with in_part(str(file)):
         data = parse_yaml(read_text(file))
         if not isinstance(data, dict):
             raise BadInputError(problem="it is no compose file", remedy="it begins with services:")
-    return compose_deployment(data, file, seed, faults, environment, without_faults)
+    return compose_deployment(data, file, seed, faults, environment, no_faults)
 
 
 def compose_deployment(
@@ -104,13 +104,13 @@ def compose_deployment(
     seed: int | None,
     faults: Sequence[str],
     environment: Mapping[str, str] | None,
-    without_faults: bool,
+    no_faults: bool,
 ) -> Deployment:
     """Return what the mapping of a compose file asks for, as ``read_compose`` does."""
     with in_part(str(file)):
         values = os.environ if environment is None else environment
         deployment, entries, changes = _read(data, file, seed, values)
-    if without_faults:
+    if no_faults:
         entries, changes = None, ()
     part = f"{file}: {OWN}"
     targets = Targets.of(deployment)
