@@ -76,6 +76,10 @@ class WallTimeoutError(FarpathError):
         self.output = output
         self.took_s = took_s
 
+    def __reduce__(self) -> tuple[type[WallTimeoutError], tuple[str, FilePath, float | None]]:
+        """Return what a worker of a pool sends in its place."""
+        return WallTimeoutError, (self.text, self.output, self.took_s)
+
 
 @dataclass(frozen=True)
 class ProgramOutcome:

@@ -30,6 +30,7 @@ class NeverStartsError(FarpathError):
         self.what = what
 
     def __reduce__(self) -> tuple[type[NeverStartsError], tuple[str, str]]:
+        """Return what a worker of a pool sends in its place."""
         return NeverStartsError, (self.text, self.what)
 
 
