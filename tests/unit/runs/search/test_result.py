@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farpath.base.errors import LabFailedError
-from farpath.planning.faults import NONE, Targets, read_faults
+from farpath.planning.faults import Targets, read_faults
 from farpath.runs.search.result import (
     Ended,
     NeverStartsError,
@@ -98,4 +98,4 @@ def test_the_command_of_drawn_faults_gives_these_faults_again_with_any_seed() ->
     assert words[:5] == ["farpath", "up", "a file.yml", "--seed=17", "--no-faults"]
     texts = [word.removeprefix("--fault=") for word in words[5:]]
     for seed in (1, 17):
-        assert read_faults([NONE, *texts], None, TARGETS, seed) == FAULTS
+        assert read_faults(texts, None, TARGETS, seed) == FAULTS
