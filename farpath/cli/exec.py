@@ -202,7 +202,7 @@ def execute(
     output_bytes = quantities.SIZE_BYTES.parse(
         output_limit, "--output-limit", planning.OUTPUT_BYTES_RANGE
     )
-    run_set = program_set(*split_options(option_values), seeds, program_bytes)
+    run_set = program_set(*split_options(option_values), seeds, program_bytes, timeout_s)
     print_paths(run.plan.path for run in run_set.runs)
     print_warnings(
         dict.fromkeys(

@@ -27,7 +27,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(shell)
 
 
-@with_options((*planning.OPTIONS, "topology"), planning.DEFAULTS, planning.HELPS)
+@with_options((*planning.STILL_OPTIONS, "topology"), planning.DEFAULTS, planning.HELPS)
 def shell(
     out: LogDir = RESULTS,
     **option_values: Any,
@@ -43,7 +43,7 @@ def shell(
     from farpath.spec.settings import VIRTUAL
 
     planning.require_path(option_values)
-    plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL))
+    plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL), timeout_s=None)
     print_paths((plan.path,))
     print_warnings(plan_warnings(plan, has_flows=False))
     path = plan.path

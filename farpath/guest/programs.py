@@ -11,14 +11,18 @@ import signal
 import socket
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
 from farpath.guest import addresses, qdiscs, system, user_time
+from farpath.guest.device import Moments
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.platforms import Platform
+from farpath.guest.program_devices import ProgramDevices
 from farpath.guest.program_groups import ProgramGroups
 from farpath.guest.program_hosts import Program, ProgramHost, copy_collected, mount_shared
 from farpath.guest.sock_diag import SockDiag
@@ -59,6 +63,8 @@ IDLE_INTERVAL_S, LOST_S = 0.2, 0.1
 LISTEN_LOOK_NS = 1_000_000
 #: Sysctls of hosts on which a user's programs run: as root or not, they may take any port.
 ANY_PORT = {"net.ipv4.ip_unprivileged_port_start": "0"}
+#: Parts of a read-back that differ from a run of flows' behind what is set here for programs.
+SET_LATER = ("addresses", "routes", "settings")
 #: How much of a program's output is looked at for its last words, in bytes.
 LAST_BYTES = 4096
 SendEvent = Callable[..., None]
@@ -240,6 +246,40 @@ class Observers:
             connections.write(self.raw)
 
 
+class Ends:
+    """The ends of programs while one waits for a time.
+
+    ``alive``: the label of each program by what tells its end. ``is_exact``: whether waits end at
+    their time and not up to a millisecond later.
+    """
+
+    def __init__(self, alive: dict[int, str], is_exact: bool) -> None:
+        self._alive = alive
+        self._timer = None
+        if is_exact:
+            # Its import reads the clock, and would move the packets of programs without moments
+            from farpath.guest.timer import Timer
+
+            self._timer = Timer()
+        self._poll = select.poll()
+        for descriptor in alive:
+            self._poll.register(descriptor, select.POLLIN)
+
+    def until(self, due_ns: int) -> Iterator[str]:
+        """Yield the label of each program that ends until a time of the monotonic clock, in ns."""
+        while (wait_ns := due_ns - time.monotonic_ns()) > 0:
+            for descriptor in self._ended(due_ns, wait_ns):
+                self._poll.unregister(descriptor)
+                yield self._alive.pop(descriptor)
+
+    def _ended(self, due_ns: int, wait_ns: int) -> list[int]:
+        if self._timer is None:
+            return [descriptor for descriptor, _ in self._poll.poll(math.ceil(wait_ns / 1e6))]
+        self._timer.start(due_ns)
+        found, _, _ = select.select([self._timer.descriptor, *self._alive], [], [])
+        return [descriptor for descriptor in found if descriptor in self._alive]
+
+
 class ProgramRun:
     """A client and its servers, and their output, which the host reads as it appears.
 
@@ -324,12 +364,22 @@ class ProgramRun:
         assert filler.stdout is not None
         return filler.stdout
 
-    def run_client(self, epoch_ns: int, interval_s: float, sample: Callable[[int], None]) -> int:
+    def run_client(
+        self,
+        epoch_ns: int,
+        interval_s: float,
+        sample: Callable[[int], None],
+        moments: Moments | None = None,
+    ) -> int:
         """Run the client from ``epoch_ns`` to its end or time limit; return its exit status.
 
-        ``sample``: called at each interval with its number. What the client leaves running is
-        killed.
+        ``sample``: called at each interval with its number. ``moments``: what else to do when, in
+        order; what is due at a sample comes before it. Unless they are None, samples are at their
+        times and not up to a millisecond later. What the client leaves running is killed.
         """
+        coming = deque(moments or ())
+        while coming and coming[0][0] <= 0:
+            coming.popleft()[1]()
         with self._files("client") as (stdout, stderr), self._input() as stdin:
             client = self.hosts[CLIENT_HOST].start(
                 *("client", self.programs.client, stdin, stdout),
@@ -337,35 +387,38 @@ class ProgramRun:
             )
         alive = {os.pidfd_open(client.process.pid): ""}
         alive |= {os.pidfd_open(one.process.pid): label for label, one in self.servers.items()}
-        status = self._watch(client, alive, epoch_ns, interval_s, sample)
+        ends = Ends(alive, is_exact=moments is not None)
+        status = self._watch(client, ends, epoch_ns, interval_s, sample, coming)
         client.kill()
         return status
 
     def _watch(
         self,
         client: Program,
-        alive: dict[int, str],
+        ends: Ends,
         epoch_ns: int,
         interval_s: float,
         sample: Callable[[int], None],
+        coming: deque[tuple[float, Callable[[], None]]],
     ) -> int:
         """Follow the client to its end or time limit; return its status.
 
-        ``alive``: the label of each server by what tells its end; that of the client is empty.
+        ``ends``: of the client, whose label is empty, and of the servers. ``coming``: as
+        ``moments`` of ``run_client``.
         """
-        ends = select.poll()
-        for descriptor in alive:
-            ends.register(descriptor, select.POLLIN)
         for tick in range(1, math.ceil(self.programs.timeout_s / interval_s) + 1):
             due_ns = epoch_ns + round(min(tick * interval_s, self.programs.timeout_s) * 1e9)
-            while (wait_ns := due_ns - time.monotonic_ns()) > 0:
-                for descriptor, _ in ends.poll(math.ceil(wait_ns / 1e6)):
-                    if not (label := alive[descriptor]):
+            due: list[tuple[int, Callable[[], None]]] = []
+            while coming and (at_ns := epoch_ns + round(coming[0][0] * 1e9)) <= due_ns:
+                due.append((at_ns, coming.popleft()[1]))
+            due.append((due_ns, partial(sample, tick)))
+            for at_ns, act in due:
+                for label in ends.until(at_ns):
+                    if not label:
                         client.process.wait()
                         return status_of(client)
-                    ends.unregister(descriptor)
                     self._tell_end(label, epoch_ns)
-            sample(tick)
+                act()
         ended = client.status
         return TIMED_OUT if ended is None else ended
 
@@ -409,11 +462,13 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     platform.prepare(share)
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
     programs = from_wire(Programs, asked)
+    devices = ProgramDevices(plan, platform, share)
     system.wait_until(system.next_second_ns())
     network = start_network(plan, share, platform)
     send_event("network-ready")
-    before = network.read_back()
-    if differences := network.differences(before):
+    devices.attach(network)
+    before = network.read_back() | devices.read_back()
+    if differences := network.differences(before) + devices.differences(before):
         send_event("mismatch", differences=differences)
         return
     if programs.both_families or plan.ip_version == 6:
@@ -430,6 +485,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     raw = FilePath("/tmp") / RAW_DIR
     raw.mkdir()
     observers = Observers(plan, network, raw)
+    devices.start(raw)
     system.wait_until(system.next_second_ns())
     send_event("idle-pings", output=observers.ping_idle_path())
     epoch_ns = system.next_second_ns() + round(SERVER_LEAD_S * system.NS_PER_S)
@@ -437,11 +493,17 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     if programs.date_s is not None:
         time.clock_settime(time.CLOCK_REALTIME, programs.date_s - SERVER_LEAD_S)
     run.start_servers()
+    moments = None if programs.wait_for else devices.begin(epoch_ns)
     system.wait_until(epoch_ns)
     run.check_servers()
     if programs.wait_for:
         run.wait_for_ports()
         epoch_ns = time.monotonic_ns()
+        if devices:
+            # In less than LEAD_S, and after what they start is ready
+            epoch_ns = system.next_second_ns() + system.NS_PER_S
+            moments = devices.begin(epoch_ns)
+            system.wait_until(epoch_ns)
     networks = {user_time.network_number(network.pid(name)): name for name in programs.places}
     interval_s = plan.settings.sample_interval_s
     per_second = round(1 / interval_s)
@@ -449,17 +511,24 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     def sample(tick: int) -> None:
         observers.sample(tick, tick * interval_s)
         if tick % per_second == 0:
+            devices.sample()
             lookers = user_time.read(networks)["lookers"]
             send_event("progress", t_s=tick * interval_s, lookers=lookers)
 
     observers.start(programs.timeout_s)
     sample(0)
-    status = run.run_client(epoch_ns, interval_s, sample)
+    status = run.run_client(epoch_ns, interval_s, sample, moments)
     took_s = (time.monotonic_ns() - epoch_ns) / system.NS_PER_S
     found_time = user_time.read(networks)
+    devices.end()
     observers.end()
     servers = run.end_servers()
-    after = network.read_back()
+    after = network.read_back() | devices.read_back() | devices.counts()
+    of_lab = {name: before[name] for name in SET_LATER if name in before}
+    differences = network.differences(after | of_lab) + devices.differences(after)
+    if differences:
+        send_event("mismatch", differences=differences)
+        return
     (share / READBACK_FILE.format(site=0)).write_text(
         json.dumps({"before": before, "after": after})
     )

@@ -40,6 +40,7 @@ from farpath.platforms import platform_of
 from farpath.record.readback import merged
 from farpath.spec import user_time
 from farpath.spec.plan import Plan
+from farpath.spec.programs import PROGRAM_DEVICE
 from farpath.spec.protocol import (
     CODE_DIR,
     CONGESTIONS_DIR,
@@ -59,6 +60,9 @@ GUEST_FILES = ("farpath/base/__init__.py", "farpath/base/errors.py")
 #: Packages of which it imports ``device.py`` and ``guest/`` of each folder.
 DEVICE_PACKAGES = (farpath.mechanisms, farpath.programs)
 DEVICE_FILE, INIT_FILE = "device.py", "__init__.py"
+#: Of such a folder: the devices that a lab of a user's programs has instead. Other labs are without
+#: the file.
+PROGRAM_DEVICE_FILE = f"{PROGRAM_DEVICE}.py"
 #: The package's own file in the guest, without the interface that it has on the host. Every byte
 #: counts: another file would move a run's packets by microseconds.
 GUEST_INIT = f'''"""farpath: real transport stacks over emulated long fat paths, in virtual time."""
@@ -96,8 +100,11 @@ class RawRun:
     critical_cpu_s: float | None = None
 
 
-def copy_code(code: FilePath) -> None:
-    """Copy the parts of farpath that a guest imports to a directory."""
+def copy_code(code: FilePath, of_programs: bool = False) -> None:
+    """Copy the parts of farpath that a guest imports to a directory.
+
+    ``of_programs``: whether a user's programs run there.
+    """
     for room in GUEST_PACKAGES:
         ignored = shutil.ignore_patterns("__pycache__", "paths")
         shutil.copytree(PROJECT / room, code / room, ignore=ignored)
@@ -109,10 +116,10 @@ def copy_code(code: FilePath) -> None:
         (code / file).parent.mkdir(exist_ok=True)
         shutil.copy(PROJECT / file, code / file)
     for package in DEVICE_PACKAGES:
-        _copy_devices(package, code / package.__name__.replace(".", "/"))
+        _copy_devices(package, code / package.__name__.replace(".", "/"), of_programs)
 
 
-def _copy_devices(package: ModuleType, target: FilePath) -> None:
+def _copy_devices(package: ModuleType, target: FilePath, of_programs: bool) -> None:
     """Copy what a guest imports of the folders of a package, wherever these are."""
     target.mkdir()
     (target / INIT_FILE).touch()
@@ -122,6 +129,8 @@ def _copy_devices(package: ModuleType, target: FilePath) -> None:
         (target / folder.name).mkdir()
         (target / folder.name / INIT_FILE).touch()
         shutil.copy(folder / DEVICE_FILE, target / folder.name)
+        if of_programs and (folder / PROGRAM_DEVICE_FILE).is_file():
+            shutil.copy(folder / PROGRAM_DEVICE_FILE, target / folder.name)
         if (folder / "guest").is_dir():
             ignored = shutil.ignore_patterns("__pycache__")
             shutil.copytree(folder / "guest", target / folder.name / "guest", ignore=ignored)
@@ -129,7 +138,7 @@ def _copy_devices(package: ModuleType, target: FilePath) -> None:
 
 def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
     """Fill the shared directory: code, links to root file systems, and the plan's files."""
-    copy_code(share / CODE_DIR)
+    copy_code(share / CODE_DIR, of_programs=plan is not None and plan.programs)
     if plan is None or platform_of(plan).boots_kernel:
         (share / "root").symlink_to((images.lab / "rootfs").resolve())
     if plan is not None:

@@ -49,12 +49,20 @@ class Output:
 
     ``raw_dir``: the tools' output. ``readback``: settings and counts that the guest read before and
     after the traffic. ``flows``: the samples of flows (``farpath.record.record.Samples``).
+    ``ended_s``: when the client of a user's programs ended, in s from its start; None for flows,
+    which last as long as the schedule.
     """
 
     plan: Plan
     raw_dir: FilePath
     readback: Mapping[str, Any]
     flows: pd.DataFrame
+    ended_s: float | None = None
+
+    @property
+    def duration_s(self) -> float:
+        """How long the schedule was played, in s."""
+        return self.plan.schedule.duration_s if self.ended_s is None else self.ended_s
 
 
 class Recorded(Protocol):
@@ -158,6 +166,10 @@ class Mechanism:
     ``texts``: returns the options from which the mechanism of a plan is made.
     ``ends_flows``: whether flows end before their time, so that they all start at once unless a
     schedule is given.
+    ``of_programs``: whether a user's programs can have it too, whose plan has one flow that does
+    not run (``farpath exec``). ``lasts``: whether it does something in a plan that depends on how
+    long the schedule lasts, which for programs is the time limit of the client; None for one that
+    never does. Labs of programs have devices in such plans alone.
 
     ``check``: raises BadInputError for a plan in which the mechanism has no effect, or a wrong one.
     ``warnings``: a sentence for each thing about it that the plan's user may not have meant.
@@ -184,6 +196,8 @@ class Mechanism:
     check: Callable[[Plan], None] = lambda _plan: None
     warnings: Callable[[Plan], Iterable[str]] = lambda _plan: ()
     ends_flows: bool = False
+    of_programs: bool = False
+    lasts: Callable[[Plan], bool] | None = None
     memory_bytes: Callable[[Plan], int] = lambda _plan: 0
     words: Callable[[Plan], Iterable[str]] = lambda _plan: ()
     path_words: Callable[[Path], Iterable[str]] = lambda _path: ()

@@ -34,6 +34,21 @@ def mechanism_options() -> Mapping[str, Option]:
 
 
 @cache
+def program_options(with_time: bool = True) -> tuple[str, ...]:
+    """Return the names of those options that a user's programs can have too.
+
+    ``with_time``: whether the programs have a time limit, on which some mechanisms depend.
+    """
+    found = [one for one in mechanisms() if one.of_programs and (with_time or one.lasts is None)]
+    return tuple(name for one in found for name in one.options)
+
+
+def lasts(plan: Plan) -> bool:
+    """Whether a mechanism does something in a plan that depends on its schedule's length."""
+    return any(mechanism.lasts is not None and mechanism.lasts(plan) for mechanism in mechanisms())
+
+
+@cache
 def path_options() -> tuple[str, ...]:
     """Return the names of those options that change the path, and not only the plan."""
     return tuple(name for one in mechanisms() if one.apply_path for name in one.options)

@@ -47,6 +47,7 @@ def make_plan(
     delayed_ack: bool = True,
     sample_interval_s: float = 1.0,
     options: Mapping[str, str | None] = MappingProxyType({}),
+    programs: bool = False,
 ) -> Plan:
     """Make the plan of a run and check it.
 
@@ -54,7 +55,8 @@ def make_plan(
     the label of one of ``user_stacks``, and run between hosts of ``network``. Without an era or an
     option of it, hosts have the era of the stacks. The receiver discards payload unread on the
     virtual clock only. ``sample_interval_s``: time between two samples. ``options``: those of
-    mechanisms, by name. Raises BadInputError for an unknown stack, and for options that contradict
+    mechanisms, by name. ``programs``: whether a user's programs run in place of the flows. Raises
+    BadInputError for an unknown stack, and for options that contradict
     each other.
     """
     if era is None and (text := options.get("era")):
@@ -94,6 +96,7 @@ def make_plan(
         ip_version=network.ip_version,
         bottlenecks=network.bottlenecks,
         user_network=network.own,
+        programs=programs,
     )
     plan = apply_options(plan, options)
     check_plan(plan)

@@ -10,27 +10,36 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
+from farpath.mechanisms.registry import lasts, program_options
 from farpath.planning import path_options
 from farpath.planning.memory import memory_bytes
 from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
+from farpath.spec.program_schedule import OF_CLIENT, lasting
 
 if TYPE_CHECKING:
     from farpath.planning.request import UserParts
 
-#: Options of a run that programs have too, with their defaults where these differ. The flow of
-#: such a plan does not run.
-OPTIONS = (
-    *("path", "rtt", "rate", "buffer", "queue", "loss", "jitter", "reorder", "duplicate", "mtu"),
-    *("window", "sysctl", "ecn", "ip", "stack", "seed", "sample"),
+#: Options of a run without those of mechanisms that programs have too, with their defaults where
+#: these differ. The flow of such a plan does not run.
+_PLAIN_OPTIONS = (
+    *("path", "rtt", "rate", "buffer", "loss", "mtu", "window", "sysctl", "ip", "stack", "seed"),
+    "sample",
 )
+#: All options of a run that programs have too.
+OPTIONS = (*_PLAIN_OPTIONS, *program_options())
+#: Those of a lab in which programs run without a time limit, so that nothing begins at a time.
+STILL_OPTIONS = (*_PLAIN_OPTIONS, *program_options(with_time=False))
 DEFAULTS = {"stack": "cubic", "sample": "100ms"}
 #: Default of the IP version of ``farpath exec``: both, where a plan has the first.
 BOTH_FAMILIES, FAMILIES = "both", ("both", "4", "6")
 #: Meanings of options where they differ from a run's.
 HELPS = {
-    "rtt": "Round-trip time of the path.",
-    "rate": "Rate of the bottleneck, in each direction.",
+    "rtt": "Round-trip time of the path. It may change at times since the client's start: "
+    "50ms,2s:80ms.",
+    "up_rate": "Rate towards the client, in place of `rate`.",
+    "rate": "Rate of the bottleneck, in each direction. It may change at times since the client's "
+    "start: 100Mbit,5s:20Mbit, or be a trace of mahimahi's: trace:./lte.down.",
     "buffer": "Buffer of the bottleneck, in each direction: bytes, 100packets, 50ms or 2xBDP.",
     "queue": "The bottleneck's queue, in each direction: tail drop, or a qdisc of Linux with the "
     "parameters of tc; its limit is `buffer`.",
@@ -50,8 +59,11 @@ USUAL_SYSCTL = {
     "net.ipv4.tcp_wmem": "4096 16384 4194304",
     "net.ipv4.tcp_mem": "33554432 33554432 33554432",
 }
-_NO_SCHEDULE = "programs have no schedule by which a path would change"
+_NO_SCHEDULE = "nothing begins here by whose time a path would change"
 _WITHOUT_CHANGES = "give `rate=100Mbit` and `rtt=50ms`, without changes"
+#: Time limit of a client that is given none, and the length of a plan's schedule by which nothing
+#: is done, both in s.
+DEFAULT_TIMEOUT_S, STILL_S = 600.0, 5.0
 #: Memory for programs and their files, besides the packets', in bytes.
 DEFAULT_MEMORY_BYTES = 1 << 30
 #: What clocks show when the client starts, if no date is asked for: a day after those from which
@@ -78,24 +90,30 @@ def program_plan(
     user_parts: UserParts | None = None,
     program_bytes: int = DEFAULT_MEMORY_BYTES,
     both_families: bool = False,
+    timeout_s: float | None = DEFAULT_TIMEOUT_S,
 ) -> Plan:
     """Make the plan of a lab in which programs run, in one guest.
 
     ``program_bytes``: memory for programs and their files. ``both_families``: whether hosts
-    have IPv4 and IPv6, as of ``has_both_families``. Both directions of the path are
-    alike. Hosts have Debian's usual buffers unless the request names a path, or WINDOW. Background
-    traffic of a named path is left out. Raises BadInputError.
+    have IPv4 and IPv6, as of ``has_both_families``. ``timeout_s``: time limit of the client in s,
+    which is the length of the schedule where something is done by its time; None for a lab in which
+    nothing can be. Both directions of the path are alike, but for what ``up_rate`` says. Hosts have
+    Debian's usual buffers unless the request names a path, or WINDOW. Background traffic of a named
+    path is left out. Raises BadInputError.
     """
-    for name in ("rtt", "rate"):
+    for name in ("rtt", "rate") if timeout_s is None else ():
         text = getattr(request, name) or ""
         if "," in text or text.startswith("trace:"):
             raise BadInputError(
                 option=name, given=text, problem=_NO_SCHEDULE, remedy=_WITHOUT_CHANGES
             )
-    flow_of_plan = {"time": "5s", "region": RunRequest.region}
-    plan = dataclasses.replace(request, **flow_of_plan).plan(
-        user_parts=user_parts, both_families=both_families
+    plan = request.plan(
+        user_parts=user_parts, both_families=both_families, program_s=timeout_s or STILL_S
     )
+    if lasts(plan):
+        plan = lasting(plan, plan.schedule.duration_s, OF_CLIENT)
+    else:
+        plan = lasting(plan, STILL_S)
     if len(plan.stacks) != 1 or not plan.stacks[0].congestion:
         raise BadInputError(
             option="stack",
@@ -105,8 +123,8 @@ def program_plan(
                 "use, as in `stack=cubic`"
             ),
         )
-    path = dataclasses.replace(plan.path, background=None, short_flows=None)
-    if path.is_changing:
+    path = plan.path
+    if path.is_changing and timeout_s is None:
         raise BadInputError(
             problem=f"path {path.name} changes during a run, and {_NO_SCHEDULE}",
             remedy=_WITHOUT_CHANGES,
@@ -116,8 +134,9 @@ def program_plan(
         source = "default: those of Debian 13"
         sources = {**path.sources, "sysctl": source}
         path = dataclasses.replace(path, sysctl={**USUAL_SYSCTL, **given}, sources=sources)
-    plan = dataclasses.replace(plan, path=path, programs=True).in_one_guest()
-    settings = dataclasses.replace(plan.settings, memory_bytes=memory_bytes(plan) + program_bytes)
+    plan = dataclasses.replace(plan, path=path).in_one_guest()
+    needed_bytes = memory_bytes(lasting(plan, min(plan.schedule.duration_s, DEFAULT_TIMEOUT_S)))
+    settings = dataclasses.replace(plan.settings, memory_bytes=needed_bytes + program_bytes)
     return dataclasses.replace(plan, settings=settings)
 
 

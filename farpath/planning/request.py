@@ -415,6 +415,7 @@ class PlainRequest:
         user_parts: UserParts | None = None,
         path_by_rtt: bool = False,
         both_families: bool = False,
+        program_s: float | None = None,
     ) -> Plan:
         """Make the plan; its path's ``sources`` state where each value is from.
 
@@ -422,12 +423,18 @@ class PlainRequest:
         ``user_parts``: builds the user's stacks and images; without it the request must name none.
         ``path_by_rtt``: whether an RTT that is all that is said of the path chooses the named path
         with that RTT, as at ``farpath run``. ``both_families``: whether hosts have addresses of
-        IPv6 beside those of IPv4, and so sysctls of both. Raises BadInputError for a value that is
+        IPv6 beside those of IPv4, and so sysctls of both. ``program_s``: time limit in s of a
+        user's programs, which run in place of flows; they have a named path's other traffic only
+        if it is asked for. Raises BadInputError for a value that is
         not allowed, and for options that contradict each other.
         """
         clock = _clock(self.lab, self.clock)
-        schedule, make_schedule, region_s = self._schedule()
+        schedule, make_schedule, region_s = (
+            self._schedule() if program_s is None else (*parse_schedule(TOGETHER), program_s)
+        )
         path, network = self._network(own_paths or {}, user_parts, path_by_rtt)
+        if program_s is not None and "background" not in self.typed:
+            path = dataclasses.replace(path, background=None, short_flows=None)
         seed = parse_seed(self.seed)
         for name in path_options.parse_sysctl(self.sysctl) if self.sysctl is not None else ():
             check_setting(name, None if both_families else network.ip_version)
@@ -451,6 +458,7 @@ class PlainRequest:
             delayed_ack=self.acks is None or ACKS[_choice("acks", self.acks, ACKS)],
             sample_interval_s=_parsed(quantities.SAMPLE_S, self.sample, "sample", 1.0),
             options={name: getattr(self, name) for name in mechanism_options()},
+            programs=program_s is not None,
         )
         if self.sender_image is None:
             return plan

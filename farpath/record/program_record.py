@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import BadInputError, LabFailedError
 from farpath.base.frames import add_to_hash, read_frame, typed_frame
+from farpath.mechanisms.mechanism import RecordPart
 from farpath.mechanisms.trace import rows as trace_rows
 from farpath.mechanisms.trace.trace_table import NUMBERS, state_columns
 from farpath.record.bounds import most_program_rows
@@ -107,6 +108,11 @@ def tables(raw_dir: FilePath, plan: Plan) -> dict[str, pd.DataFrame]:
     return {**frames, "connections": _connections(raw_dir, plan)}
 
 
+def no_flows() -> pd.DataFrame:
+    """Return the samples of flows of a lab in which none run."""
+    return typed_frame(SAMPLE_COLUMNS["flows"], [])
+
+
 def read_raw(file: FilePath) -> bytes:
     """Return a file of the lab's raw output; raises LabFailedError if it is not there."""
     try:
@@ -146,10 +152,15 @@ def fingerprint(
 
     ``directory``: the record's.
     """
+    from farpath.record.schema import part_names
+
     digest = hashlib.sha256(f"status {ending.status}\ntook_s {ending.took_s!r}\n".encode())
     for server in ending.servers:
         digest.update(f"{server.label} {server.status} {server.t_s!r}\n".encode())
-    left_out = {EXEC_FILE, CONSOLE_LOG, *(table_file(directory, name).name for name in TABLES)}
+    # As in a record of flows, parts of mechanisms have hashes of their own or none
+    names = [*TABLES, *part_names()]
+    left_out = {EXEC_FILE, CONSOLE_LOG, *(table_file(directory, name).name for name in names)}
+    left_out |= set(part_names())
     add_files(digest, directory, left_out)
     for name, columns in columns_of(plan).items():
         add_to_hash(digest, name, columns, frames[name])
@@ -157,10 +168,14 @@ def fingerprint(
 
 
 def add_files(digest: hashlib._Hash, directory: FilePath, left_out: set[str]) -> None:
-    """Add all files of a record to a hash, but those of its own directory that are ``left_out``."""
-    others = {directory / name for name in left_out}
-    files = {file for file in directory.rglob("*") if file.is_file()}
-    for file in sorted(files - others):
+    """Add all files of a record to a hash, but those of its own directory that are ``left_out``.
+
+    These are files and directories.
+    """
+    files = [file for file in directory.rglob("*") if file.is_file()]
+    for file in sorted(files):
+        if file.relative_to(directory).parts[0] in left_out:
+            continue
         with file.open("rb") as stream:
             length = os.fstat(stream.fileno()).st_size
             digest.update(f"{file.relative_to(directory)} {length}\n".encode())
@@ -179,11 +194,12 @@ def write_program_record(
     provenance: dict[str, Any],
     readback: dict[str, Any],
     warnings: Sequence[str],
+    parts: Sequence[RecordPart] = (),
 ) -> str:
     """Write a record into a fresh directory, which the caller renames; return its fingerprint.
 
     ``output``: directory with the programs' output. ``collected``: directory of the files that came
-    back, which need not exist.
+    back, which need not exist. ``parts``: further ones, of mechanisms.
     """
     shutil.copytree(output, directory, dirs_exist_ok=True)
     if collected.is_dir():
@@ -192,6 +208,8 @@ def write_program_record(
     stamp = fingerprint(directory, ending, frames, plan)
     for name, frame in frames.items():
         frame.to_parquet(table_file(directory, name), index=False)
+    for part in parts:
+        part.write(directory)
     data = {
         "format_version": FORMAT_VERSION,
         "plan": plan.as_dict(),
@@ -204,6 +222,7 @@ def write_program_record(
         "readback": readback,
         "warnings": list(warnings),
         "fingerprint": stamp,
+        **{part.name: part.entry for part in parts},
     }
     write_description(directory / EXEC_FILE, data)
     return stamp

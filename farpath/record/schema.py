@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from pydantic import Field, create_model
@@ -89,6 +90,12 @@ def _further(of: str) -> dict[str, Any]:
     return {name: kind for module in modules for name, kind in getattr(module, of, {}).items()}
 
 
+@cache
+def part_names() -> tuple[str, ...]:
+    """Return the names of all parts that mechanisms and programs may add to a record."""
+    return tuple(_further("PARTS"))
+
+
 _After = create_model("_After", __base__=Part, **_further("AFTER"))
 
 
@@ -123,8 +130,18 @@ class _ServerEnding(Part):
     t_s: NotNegative | None
 
 
-class _ProgramDescription(Part):
-    """A complete exec.json."""
+class _ProgramReadback(Part):
+    before: _Before = _Before()
+    after: _After = _After()
+
+
+_ReadbackOfPrograms = create_model(
+    "_ReadbackOfPrograms", __base__=_ProgramReadback, **_further("READBACK")
+)
+
+
+class _OwnDescription(Part):
+    """An exec.json without the parts of mechanisms."""
 
     plan: Plan
     programs: Programs
@@ -133,8 +150,15 @@ class _ProgramDescription(Part):
     servers: list[_ServerEnding] = Field(default_factory=list)
     killed_for_memory: Count = 0
     provenance: _Provenance
+    readback: _ReadbackOfPrograms
     warnings: list[str]
     fingerprint: Hash
+
+
+#: A complete exec.json.
+_ProgramDescription = create_model(
+    "_ProgramDescription", __base__=_OwnDescription, **_further("PARTS")
+)
 
 
 @contextmanager

@@ -41,17 +41,22 @@ class ProgramCall:
 
 
 def program_set(
-    single: Mapping[str, str], axes: Mapping[str, tuple[str, ...]], seeds: int, program_bytes: int
+    single: Mapping[str, str],
+    axes: Mapping[str, tuple[str, ...]],
+    seeds: int,
+    program_bytes: int,
+    timeout_s: float,
 ) -> RunSet:
     """Return a run of programs for each combination of values; as ``product_set``.
 
     ``single``: options that all runs share. ``program_bytes``: memory for programs and files.
+    ``timeout_s``: time limit of the client.
     """
 
     def planned(name: str, request: RunRequest) -> PlannedRun:
         of_plan = replace(request, ip=parse_ip_version(request.ip))
         both_families = has_both_families(request.ip)
-        plan = program_plan(of_plan, BuiltParts(VIRTUAL), program_bytes, both_families)
+        plan = program_plan(of_plan, BuiltParts(VIRTUAL), program_bytes, both_families, timeout_s)
         return PlannedRun(name, plan, request=request.typed)
 
     return product_set(RunRequest(**single), axes, seeds, planned)

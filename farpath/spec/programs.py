@@ -28,6 +28,9 @@ KILLED = 137
 INPUT_FILE = "stdin"
 #: What the client's stdin is: nothing, a file, or a pipe.
 NO_INPUT, FILE_INPUT, PIPE_INPUT = "", "file", "pipe"
+#: Module of a mechanism's folder with the devices that a lab of programs has in place of those of
+#: its ``device.py``.
+PROGRAM_DEVICE = "program_device"
 #: Most memory that one host's files and shared memory may take, as a part of all programs' memory:
 #: a disk is full before the kernel has to kill a program.
 WRITTEN_PART = 0.75

@@ -30,8 +30,16 @@ from farpath.lab.process import RawRun
 from farpath.lab.provenance import images_identity, provenance
 from farpath.lab.replacement import circumstances, whole_record
 from farpath.lab.watchdog import OutOfTime, Patience
+from farpath.mechanisms.mechanism import Output
+from farpath.mechanisms.registry import examine
 from farpath.record import idle_path
-from farpath.record.program_record import EXEC_FILE, Ending, ServerEnding, write_program_record
+from farpath.record.program_record import (
+    EXEC_FILE,
+    Ending,
+    ServerEnding,
+    no_flows,
+    write_program_record,
+)
 from farpath.record.replaced import FILES
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
@@ -214,6 +222,10 @@ def _fill(
             LOG.warning(REAL_COUNTER)
         if collect is not None:
             _bring_back(place / COLLECTED_DIR, collect)
+        output = Output(plan, raw.raw, raw.readback, no_flows(), ended_s=ending.took_s)
+        found = examine(output)
+        for warning in found.warnings:
+            LOG.warning(warning)
         stamp = write_program_record(
             partial,
             plan,
@@ -227,8 +239,10 @@ def _fill(
                 **raw.readback,
                 **idle_path.idle_rtts(idle),
                 "user_time": user_time,
+                **found.readback,
             },
-            warnings=warnings,
+            warnings=[*warnings, *found.warnings],
+            parts=found.parts,
         )
     return ending, stamp
 

@@ -63,10 +63,11 @@ def check_links(plan: Plan) -> None:
             raise BadInputError(
                 option=name,
                 problem=(
-                    f"it has a change at {changes.at_s[-1]:g} s, but the run ends after "
-                    f"{duration_s:g} s"
+                    f"it has a change at {changes.at_s[-1]:g} s, but the "
+                    f"{'client' if plan.programs else 'run'} ends after {duration_s:g} s"
                 ),
-                remedy="give an earlier time, or a longer `time` or `region`",
+                remedy="give an earlier time, or a longer "
+                + ("`timeout`" if plan.programs else "`time` or `region`"),
             )
         if changes and plan.settings.clock != VIRTUAL_CLOCK:
             raise BadInputError(
@@ -125,12 +126,14 @@ def _line_words(path: Path) -> Iterator[str]:
 
 def _examine(output: Output) -> Findings:
     check_carried(output.raw_dir, output.plan)
-    return Findings(link_changes(output.raw_dir, output.plan))
+    return Findings(link_changes(output.raw_dir, output.plan, output.ended_s))
 
 
 _SEE = "how-to/changing-links.md#the-way-back"
 MECHANISM = Mechanism(
     order=10,
+    of_programs=True,
+    lasts=lambda plan: plan.path.is_changing,
     options={
         "up_rate": Option(
             "Rate towards the senders, where acknowledgements go.",

@@ -80,10 +80,10 @@ def check_ecn(plan: Plan) -> None:
 def ecn_of_flows(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
     """Return ECN and marks of the connections, by flow, as an entry of the read-back.
 
-    Empty for a plan that asks for none. Raises CheckFailedError for a connection that used another
-    ECN than ``plan.ecn`` says, or that no sample has met.
+    Empty for a plan that asks for none, or has programs in place of flows. Raises CheckFailedError
+    for a connection that used another ECN than ``plan.ecn`` says, or that no sample has met.
     """
-    if not plan.reads_ecn:
+    if not plan.reads_ecn or plan.programs:
         return {}
     found: dict[str, Any] = {}
     for host in dict.fromkeys(flow.receiver for flow in plan.tcp_flows):
@@ -167,6 +167,7 @@ def _has_queue_for_each_flow(queue: Aqm) -> bool:
 
 MECHANISM = Mechanism(
     order=70,
+    of_programs=True,
     options={
         "ecn": Option(
             "Explicit Congestion Notification of the end hosts: off; on for all TCP; accecn, with "

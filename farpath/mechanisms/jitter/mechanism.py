@@ -49,6 +49,7 @@ def _facts(plan: Plan) -> Iterator[Fact]:
 
 MECHANISM = Mechanism(
     order=30,
+    of_programs=True,
     options={
         "jitter": Option(
             "Largest deviation of a packet's delay towards the receiver; packets overtake each "

@@ -146,6 +146,7 @@ def _limit(texts: Texts) -> Texts:
 
 MECHANISM = Mechanism(
     order=25,
+    of_programs=True,
     options={
         "queue": Option(
             "The bottleneck's queue: tail drop, or a qdisc of Linux with the parameters of tc, "

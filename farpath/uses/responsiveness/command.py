@@ -32,7 +32,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(responsiveness)
 
 
-@with_options(planning.OPTIONS, planning.DEFAULTS, planning.HELPS)
+@with_options(planning.STILL_OPTIONS, planning.DEFAULTS, planning.HELPS)
 def responsiveness(
     direction: Annotated[
         str,
@@ -70,7 +70,7 @@ def responsiveness(
     from farpath.uses.responsiveness.measure import Method
 
     planning.require_path(option_values)
-    plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL))
+    plan = planning.program_plan(RunRequest(**option_values), BuiltParts(VIRTUAL), timeout_s=None)
     print_paths((plan.path,))
     print_warnings(plan_warnings(plan, has_flows=False))
     method = Method(

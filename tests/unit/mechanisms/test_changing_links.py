@@ -15,7 +15,6 @@ from farpath.mechanisms.changes.rate_traces import read_trace
 from farpath.mechanisms.changes.text import rate_text, rtt_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import KINDS, resolve_path
-from farpath.planning.program_plan import program_plan
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.report.repeat import command_of
@@ -208,11 +207,6 @@ def test_bad_input_is_refused_in_a_line_that_names_the_option(
 ) -> None:
     with refused(option):
         RunRequest(**{**SHORT, **options}).plan()
-
-
-def test_programs_take_no_path_that_changes() -> None:
-    with pytest.raises(BadInputError, match="programs have no schedule"):
-        program_plan(RunRequest(rtt="50ms", rate="10Mbit,1s:1Mbit", stack="cubic"))
 
 
 @pytest.mark.parametrize(

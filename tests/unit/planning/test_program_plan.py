@@ -25,7 +25,7 @@ from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.plan import Plan
 from farpath.spec.programs import Place, Programs
-from farpath.spec.qdiscs import Bottleneck, NetemDelay
+from farpath.spec.qdiscs import Bottleneck, NetemDelay, changes_of
 from farpath.spec.wire import from_wire
 from tests.support.refusals import refused
 from topologies import lay_out
@@ -174,11 +174,12 @@ def test_a_date_that_is_none_is_refused(text: str) -> None:
 
 #: A wrong value of each option, or one that programs cannot have.
 WRONG = (
-    ("rtt", "x"), ("rtt", "50ms,15s:80ms"), ("rtt", "50ms,2s:80ms,repeat:3s"), ("rate", "1bit"),
-    ("rate", "100Mbit,9s:20Mbit"), ("rate", "trace:x"), ("buffer", "x"), ("queue", "fq_codel:x=1"),
-    ("loss", "2"), ("jitter", "60ms"), ("reorder", "2"), ("duplicate", "x"), ("mtu", "10"),
+    ("rtt", "x"), ("rtt", "50ms,700s:80ms"), ("rtt", "50ms,3s:80ms,repeat:3s"), ("rate", "1bit"),
+    ("rate", "100Mbit,601s:20Mbit"), ("rate", "trace:x"), ("buffer", "x"),
+    ("queue", "fq_codel:x=1"), ("loss", "2"), ("jitter", "60ms"), ("reorder", "2"),
+    ("duplicate", "x"), ("mtu", "10"),
     ("window", "100GiB"), ("sysctl", "a=1"), ("ecn", "x"), ("stack", "udt4"), ("seed", "-1"),
-    ("sample", "0.3s"), ("path", "lte"),
+    ("sample", "0.3s"), ("up_rate", "1bit"), ("up_buffer", "64kB"), ("path", "nowhere"),
 )  # fmt: skip
 
 
@@ -188,4 +189,41 @@ def test_a_refusal_names_only_options_that_programs_have(name: str, text: str) -
     with pytest.raises(BadInputError) as error:
         program_plan(dataclasses.replace(request, **{name: text}))
     named = set(re.findall(r"--[a-z][\w-]*", error.value.spelled(as_option)))
-    assert named <= {option.flag for option in options_of(RunRequest) if option.name in OPTIONS}
+    offered = {option.flag for option in options_of(RunRequest) if option.name in OPTIONS}
+    assert named <= offered | {"--timeout"}
+
+
+def test_a_change_counts_from_the_clients_start_and_comes_before_its_time_limit() -> None:
+    request = RunRequest(stack="cubic", rtt="50ms,2s:80ms", rate="100Mbit,5s:20Mbit,8s:100Mbit")
+    plan = program_plan(request, timeout_s=9.0)
+    assert plan.schedule.duration_s == 9
+    changing = {
+        port.name: [at_s for at_s, _ in changes]
+        for port in lay_out(plan).ports
+        if (changes := changes_of(port.queue))
+    }
+    assert sorted(changing.values()) == [[2.0], [2.0], [5.0, 8.0], [5.0, 8.0]]
+    with pytest.raises(BadInputError) as error:
+        program_plan(request, timeout_s=8.0)
+    assert typed_message(error.value) == (
+        "--rate: it has a change at 8 s, but the client ends after 8 s; give an earlier time, or a "
+        "longer --timeout"
+    )
+
+
+def test_a_lab_without_a_time_limit_refuses_changes() -> None:
+    with pytest.raises(BadInputError, match="nothing begins here"):
+        program_plan(RunRequest(stack="cubic", rtt="50ms,2s:80ms"), timeout_s=None)
+    with pytest.raises(BadInputError, match="path lte changes"):
+        program_plan(RunRequest(stack="cubic", path="lte"), timeout_s=None)
+
+
+def test_a_time_limit_changes_no_plan_in_which_nothing_is_done_by_time() -> None:
+    request = RunRequest(stack="cubic", rtt="50ms", up_rate="1Mbit")
+    assert program_plan(request, timeout_s=9.0) == program_plan(request, timeout_s=None)
+
+
+def test_the_way_to_the_client_has_the_rate_of_its_own() -> None:
+    ports = lay_out(plan_of(rate="10Mbit", up_rate="1Mbit")).ports
+    rates = [port.queue.rate_bps for port in ports if isinstance(port.queue, Bottleneck)]
+    assert sorted(rates) == [1_000_000, 10_000_000]
