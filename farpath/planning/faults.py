@@ -11,7 +11,7 @@ A text, as of the option `fault`, is ``KIND:WHOM[=VALUE],at=TIME[,for=TIME][,pro
 | ``delay:eu>us=200ms,at=3s,for=1s`` | the delay of each direction that is meant |
 | ``rate:eu-us=1Mbit,at=3s,for=1s`` | the rate of each direction that is meant |
 | ``kill:db,at=3s`` | a service's processes are killed |
-| ``restart:db,at=3s`` | they are killed, and the service starts again |
+| ``restart:db,at=3s`` | they are asked to end, and the service starts again |
 | ``stop:db,at=3s,for=2s`` | they are stopped (SIGSTOP), and go on |
 | ``full-disk:db,at=3s,for=2s`` | there is no room for what the service writes |
 
