@@ -35,9 +35,7 @@ def engine_image(name: str, service: str) -> FilePath:
     if found.returncode or not match:
         said = " ".join(found.stderr.split()) or "it has no such image"
         raise BadInputError(
-            option="image",
-            given=name,
-            problem=f"service {service} needs it, and {FilePath(engine).name} says: {said}",
+            problem=f"service {service} has image {name}, and {FilePath(engine).name} says: {said}",
             remedy=f"pull it before, as with docker pull {name}, or give image: ./mine.tar",
         )
     saved = cache_directory() / "engine" / f"{match[1]}.tar"

@@ -133,8 +133,7 @@ def _command(deployment: Deployment, request: ServiceRequest, root: _Root) -> tu
     words = (*entrypoint, *command)
     if not words:
         raise BadInputError(
-            option="command",
-            problem=f"service {request.name} has none, and its image neither",
+            problem=f"service {request.name} has no command, and its image neither",
             remedy="give it one, as in command: ['./server', '--port', '80']",
         )
     if image is None:
@@ -142,7 +141,6 @@ def _command(deployment: Deployment, request: ServiceRequest, root: _Root) -> tu
             check_program(words[0], FilePath(root.place.directory))
         except BadInputError as error:
             raise BadInputError(
-                option="command",
                 problem=f"service {request.name}: {error.problem or error.message}",
                 remedy=error.remedy,
             ) from error
@@ -157,14 +155,17 @@ def _user(request: ServiceRequest, root: _Root) -> User:
     name, _, group = text.partition(":")
     if name.isdecimal() and (not group or group.isdecimal()):
         return User(int(name), int(group or 0))
-    found = named_user(name, {request.name: root.files})
+    try:
+        found = named_user(name, {request.name: root.files})
+    except BadInputError as error:
+        raise BadInputError(
+            problem=f"service {request.name} has user {name}: {error.problem}", remedy=error.remedy
+        ) from error
     if group.isdecimal():
         return dataclasses.replace(found, group=int(group))
     if group:
         raise BadInputError(
-            option="user",
-            given=text,
-            problem=f"service {request.name} names a group",
+            problem=f"service {request.name} has user {text}, which names a group",
             remedy="give its number",
         )
     return found
@@ -177,9 +178,7 @@ def _volume(request: ServiceRequest, asked: VolumeRequest, directories: list[Fil
     source = FilePath(asked.source)
     if not source.exists():
         raise BadInputError(
-            option="volumes",
-            given=asked.source,
-            problem=f"service {request.name} reads it, and it is not there",
+            problem=f"service {request.name} has volume {asked.source}, which is not there",
             remedy="make it, or leave the volume out",
         )
     is_file = not source.is_dir()
