@@ -17,7 +17,7 @@ import typer
 
 from farpath.base.files import require_directory, require_replaceable, write_text
 from farpath.cli.logs import print_warnings
-from farpath.cli.shared_options import RESULTS, RecordsDir
+from farpath.cli.shared_options import RESULTS, Cores, RecordsDir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from farpath.planning.deployment import Deployment
 
 LOG = logging.getLogger(__name__)
+#: Defaults of memory and largest output, and of the time between samples.
+DEFAULT_SIZE, DEFAULT_SAMPLE = "1GiB", "100ms"
 #: What an event of the lab says of a service.
 _WORDS = {
     "service-started": "starts",
@@ -58,18 +60,33 @@ def up(
     no_faults: Annotated[
         bool, typer.Option("--no-faults", help="Leave out the faults of the file.")
     ] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Seek a run that fails among those of N seeds, from --seed on."
+        ),
+    ] = None,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Make the runs of all seeds, also after a failure.")
+    ] = False,
+    shrink: Annotated[
+        bool,
+        typer.Option(
+            "--shrink", help="Seek the fewest of the faults with which the run of a seed fails."
+        ),
+    ] = False,
     memory: Annotated[
         str, typer.Option(metavar="SIZE", help="Memory for services and what they write.")
-    ] = "1GiB",
+    ] = DEFAULT_SIZE,
     output_limit: Annotated[
         str,
         typer.Option(
             metavar="SIZE", help="Largest output of a service, and largest file that it writes."
         ),
-    ] = "1GiB",
+    ] = DEFAULT_SIZE,
     sample: Annotated[
         str, typer.Option(metavar="TIME", help="Time between two samples of queues.")
-    ] = "100ms",
+    ] = DEFAULT_SAMPLE,
     wall_timeout: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="Longest run in real time, as in 5min; status 124."),
@@ -89,13 +106,15 @@ def up(
     junit: Annotated[
         FilePath | None, typer.Option(metavar="FILE", help="File for the result as JUnit XML.")
     ] = None,
+    cores: Cores = None,
     out: RecordsDir = RESULTS,
 ) -> None:
     """Run the services of a compose file over a WAN of sites, with faults, in virtual time.
 
     Sites and the links between them stand in the file below x-farpath. The status is that of the
     main service, whose end ends the run. Images are those of a local engine, tars, or `machine`:
-    this machine's own programs.
+    this machine's own programs. With --seeds it seeks a seed whose run fails, on all cores, and the
+    same command continues.
     """
     from farpath.lab.exec.service_roots import found_services
     from farpath.mechanisms import quantities
@@ -112,11 +131,41 @@ def up(
     if junit is not None:
         require_replaceable(junit)
         require_directory(junit.parent, "junit")
-    deployment = read_deployment(file, seed, fault or (), no_faults=no_faults)
+    is_search = seeds is not None or shrink or keep_going
+    if is_search:
+        from farpath.cli.up_seeds import SeedsAsked, check_seeds, run_seeds
+
+        check_seeds(seeds, keep_going, main_alone)
+
+    def read(of_seed: int | None) -> Deployment:
+        return read_deployment(file, of_seed, fault or (), no_faults=no_faults)
+
+    deployment = read(seed)
     print_warnings(deployment.warnings)
     found = found_services(deployment)
-    run = up_run(deployment, found, memory_bytes, output_bytes, sample)
-    status = _run_one(run, deployment, out, wall_s, main_alone, as_json, junit)
+
+    def planned(asked: Deployment) -> UpRun:
+        return up_run(asked, found, memory_bytes, output_bytes, sample)
+
+    if is_search:
+        sizes = {"memory": memory, "output-limit": output_limit}
+        bare = (
+            *("farpath", "up", str(file)),
+            *(f"--{name}={text}" for name, text in sizes.items() if text != DEFAULT_SIZE),
+            *([f"--sample={sample}"] if sample != DEFAULT_SAMPLE else []),
+        )
+        faults = (
+            *(["--no-faults"] if no_faults else []),
+            *(f"--fault={text}" for text in fault or ()),
+        )
+        asked = SeedsAsked(
+            *(read, planned, (*bare, *faults), bare, deployment, seeds or 1, keep_going, shrink),
+            *(out, cores, wall_s, as_json, junit),
+        )
+        status = run_seeds(asked)
+    else:
+        run = planned(deployment)
+        status = _run_one(run, deployment, out, wall_s, main_alone, as_json, junit)
     if status:
         # Not as an exit of typer's, where 130 means that this command was interrupted
         raise SystemExit(status)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from farpath.planning.faults import fault_text
-from farpath.report.report import Report, terminal_text
-from farpath.report.table import as_csv
+from farpath.report.report import Report
+from farpath.report.table import TEXT_COLUMNS, as_csv, render, rich_table
 from farpath.report.tables.seed_search import counts_text, seeds_table, tries_table
 from farpath.runs.search.result import SeedSearch, faults_command, seed_command
 from farpath.runs.search.shrink import Shrunk
@@ -23,7 +23,10 @@ def search_report(search: SeedSearch, command: Sequence[str]) -> Report:
     table = seeds_table(search, command)
     shown = search.results if len(search.results) <= MOST_SHOWN else search.failures
     people = seeds_table(SeedSearch(search.seeds, shown), command)
-    texts = [*([terminal_text([people])] if shown else []), counts_text(search)]
+    texts = [
+        *([render(rich_table(people), width_columns=TEXT_COLUMNS)] if shown else []),
+        counts_text(search),
+    ]
     if search.first:
         texts += [f"repeat      {seed_command(command, search.first.seed)}"]
     data = {

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path as FilePath
+from xml.etree import ElementTree
 
 import pytest
 
@@ -20,6 +23,7 @@ from farpath.runs.search.seeds import search_seeds
 from farpath.runs.search.shrink import shrink_faults
 from farpath.runs.service_runs import up_run
 from farpath.spec.services import Condition, Fault, Healthcheck
+from tests.support.command_line import Farpath
 from tests.support.deployments import ECHO, deployment, link, service
 
 pytestmark = pytest.mark.lab
@@ -147,3 +151,48 @@ def test_a_service_that_can_never_start_fails_a_seed_and_real_time_ends_the_sear
     assert service_records_in(tmp_path) == []
     with pytest.raises(WallTimeoutError):
         search_seeds(asked.run_of, range(1, 3), tmp_path, wall_s=0.5)
+
+
+#: The client fails if its server is killed before it asks; the seed draws the other fault.
+FILE = """
+services:
+  server: {image: machine, command: python3 -m http.server 80}
+  client: {image: machine, command: sh -c "sleep 2; curl -s -o /dev/null -m 2 http://server/"}
+x-farpath:
+  main: client
+  timeout: 20s
+  sites: {eu: [server], us: [client]}
+  links: [{sites: [eu, us], rtt: 80ms}]
+  faults:
+    - {delay: [eu, us], value: 90ms, at: 0s..1s, for: 1s}
+    - {kill: server, at: 1s, probability: 0.5}
+"""
+
+
+def test_the_commands_that_a_search_prints_repeat_its_runs(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    file, out, report = tmp_path / "demo.yml", f"--out={tmp_path / 'out'}", tmp_path / "junit.xml"
+    file.write_text(FILE)
+    ended = farpath(
+        *("up", str(file), "--seed=2", "--seeds=6", "--shrink", "--json", out),
+        f"--junit={report}",
+    )
+    assert ended.status == 1
+    found = json.loads(ended.out)
+    first = found["runs"][-1]
+    assert [run["status"] for run in found["runs"]] == [0] * (len(found["runs"]) - 1) + [7]
+    assert "kill:server" in first["faults"]
+    smallest = found["smallest"]
+    assert smallest["faults"] == ["kill:server,at=1s"]
+    for command, fingerprint in (
+        (first["command"], first["fingerprint"]),
+        (smallest["command"], smallest["fingerprint"]),
+    ):
+        program, *words = shlex.split(command)
+        again = farpath(*words, "--json", f"--out={tmp_path / 'elsewhere'}")
+        assert program == "farpath"
+        assert again.status == 7
+        assert json.loads(again.out)["fingerprint"] == fingerprint
+    (suite,) = ElementTree.parse(report).getroot()
+    assert len(suite.findall("testcase/failure")) == 1

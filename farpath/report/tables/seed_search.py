@@ -24,14 +24,14 @@ def faults_text(faults: Sequence[Fault]) -> str:
 def seeds_table(search: SeedSearch, command: Sequence[str]) -> Table:
     """Return a row for each seed: how its run ended, its faults as drawn, and its record.
 
-    ``command``: the words of the command of a run, without its seed.
+    ``command``: the words of the command of a run, without its seed. People read a fault in each
+    line.
     """
     columns = [
         Column[SeedResult]("seed", "seed", lambda result: result.seed),
         Column[SeedResult]("result", "result", lambda result: result.ended.words),
         Column[SeedResult]("status", "", lambda result: result.ended.status).hidden,
         Column[SeedResult]("took_s", "virtual s", lambda result: result.ended.took_s, decimals=3),
-        Column[SeedResult]("faults", "faults", lambda result: faults_text(result.faults)),
         Column[SeedResult]("record", "", _record).hidden,
         Column[SeedResult](
             "fingerprint",
@@ -40,6 +40,12 @@ def seeds_table(search: SeedSearch, command: Sequence[str]) -> Table:
             shown=lambda result: result.ended.fingerprint[:SHORT] or "-",
         ),
         Column[SeedResult]("command", "", lambda result: seed_command(command, result.seed)).hidden,
+        Column[SeedResult](
+            "faults",
+            "faults",
+            lambda result: faults_text(result.faults),
+            shown=lambda result: "\n".join(map(fault_text, result.faults)) or "none",
+        ),
     ]
     return Table.of("seeds", "Runs of seeds", columns, search.results)
 
