@@ -42,7 +42,7 @@ from farpath.planning.compose.services import (
     user_of,
 )
 from farpath.planning.compose.variables import Interpolation, parse_variables
-from farpath.planning.deployment import MACHINE, Deployment, ServiceRequest
+from farpath.planning.deployment import MACHINE, Deployment, ServiceRequest, plain_name
 from farpath.planning.faults import Targets, read_faults
 from farpath.planning.file_models import (
     Keyed,
@@ -217,7 +217,10 @@ def _read(
                 require_name(name)
         topology = {key: interpolation.of(value) for key, value in topology.items()}
     around = Surroundings(
-        file.parent, interpolation, Volumes(file.parent, environment.get("HOME", "/"), ()), ()
+        file.parent,
+        interpolation,
+        Volumes(file.parent, environment.get("HOME", "/"), (), all_places=True),
+        (),
     )
     models = {}
     for name in nodes:
@@ -489,5 +492,4 @@ def _netem(given: object) -> dict[str, str]:
 
 def _name(given: object, file: FilePath) -> str:
     stem = file.name.removesuffix(".yml").removesuffix(".yaml").removesuffix(".clab")
-    text = text_of(given) or stem
-    return re.sub(r"[^a-z0-9_-]+", "-", text.lower()).strip("-_")[:60] or "topology"
+    return plain_name(text_of(given) or stem) or "topology"

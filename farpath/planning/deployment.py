@@ -6,6 +6,7 @@ Compose files and containerlab's topologies are read into one (``planning/compos
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -18,6 +19,15 @@ MACHINE = "machine"
 ONE_SITE = "site"
 #: Most services of a file; each is a host with processes of its own in one kernel.
 MOST_SERVICES = 64
+
+
+def plain_name(text: str) -> str:
+    """Return a text as a deployment's name: small letters, digits, _ and -, at most 60 of them.
+
+    >>> plain_name("My Replica.2")
+    'my-replica-2'
+    """
+    return re.sub(r"[^a-z0-9_-]+", "-", text.lower()).strip("-_")[:60]
 
 
 @dataclass(frozen=True)

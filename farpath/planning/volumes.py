@@ -27,7 +27,8 @@ class Volumes:
 
     ``folder``: the file's. ``home``: what a tilde stands for. ``declared``: names of volumes that
     the file has. ``warnings``: what a service would write and where it stays. ``absent``: places
-    that are not there, which are empty directories then, with their names.
+    that are not there, which are empty directories then, with their names. ``all_places``: whether
+    every source is a place, as of containerlab's binds, which have no named volumes.
     """
 
     folder: FilePath
@@ -36,6 +37,7 @@ class Volumes:
     warnings: list[str] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
     own_count: int = 0
+    all_places: bool = False
 
     def short(self, service: str, text: str) -> VolumeRequest | None:
         """Return a volume of the form SOURCE:TARGET:MODE; None for a directory of its own.
@@ -62,7 +64,7 @@ class Volumes:
                 given=on_one_line(text),
                 remedy="write it as in ./conf:/etc/app:ro or data:/var/lib/app",
             )
-        if source[0] in "./~":
+        if source[0] in "./~" or self.all_places:
             return self.place(service, source, target, is_read_only="ro" in words)
         return self.named(source, target)
 

@@ -26,13 +26,12 @@ from farpath.spec.services import STARTED
 _OWN_ROOT = "a service has its own files, and no more of this machine than its volumes"
 _KERNEL = "all services share the lab's kernel"
 _ADDRESSES = "the lab gives addresses, and services find each other by name"
+_ADDRESS_KEYS = ("ipv4_address", "ipv6_address", "link_local_ips", "mac_address")
 _INSTEAD = "farpath reads one file"
 #: Keys of a service that would change what happens, and why they cannot be had.
 REFUSED: Mapping[str, str] = {
     "build": "farpath builds no images: build it, and name it with image",
     "extends": f"{_INSTEAD}: write the service out, or use YAML's anchors",
-    "configs": "give the file as a volume",
-    "secrets": "give the file as a volume",
     "privileged": "services have no rights over the lab",
     "cap_add": "services have no rights over the lab",
     "device_cgroup_rules": _KERNEL,
@@ -86,7 +85,11 @@ def _networks(value: object) -> object:
     if isinstance(value, list) and all(isinstance(name, str) for name in value):
         return {name: {} for name in value}
     if isinstance(value, dict):
-        return {name: {} if own is None else own for name, own in value.items()}
+        networks = {name: {} if own is None else own for name, own in value.items()}
+        for own in networks.values():
+            if isinstance(own, dict) and (given := set(own) & set(_ADDRESS_KEYS)):
+                raise ValueError(f"{min(given)} cannot be chosen: {_ADDRESSES}")
+        return networks
     raise ValueError("it must be a list of networks, or a mapping")
 
 
@@ -167,6 +170,16 @@ class LongVolume(Keyed):
     tmpfs: VolumeOptions = VolumeOptions()
 
 
+class FileUse(Keyed):
+    """A secret or a config of a service in the long form; owner and mode are the file's."""
+
+    source: Text
+    target: Text | None = None
+    uid: Any = None
+    gid: Any = None
+    mode: Any = None
+
+
 class Deploy(Keyed):
     """How a platform deploys a service; one replica alone is possible here."""
 
@@ -196,6 +209,8 @@ class ServiceModel(Keyed):
     env_file: Annotated[list[EnvFile], BeforeValidator(_env_files)] = Field(default_factory=list)
     volumes: AnyList = Field(default_factory=list)
     tmpfs: TextOrTexts = ()
+    secrets: AnyList = Field(default_factory=list)
+    configs: AnyList = Field(default_factory=list)
     working_dir: Text | None = None
     user: Text | None = None
     depends_on: Dependencies = Field(default_factory=dict)

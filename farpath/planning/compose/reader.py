@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
@@ -15,13 +14,14 @@ from farpath.base.errors import BadInputError, on_one_line
 from farpath.mechanisms import quantities
 from farpath.planning.compose.model import ServiceModel
 from farpath.planning.compose.services import (
+    FILES_BELOW,
     Surroundings,
     read_service,
     require_name,
     service_request,
 )
 from farpath.planning.compose.variables import Interpolation, parse_variables
-from farpath.planning.deployment import Deployment
+from farpath.planning.deployment import Deployment, plain_name
 from farpath.planning.faults import Targets, read_faults
 from farpath.planning.file_models import Keyed, Text, checked, in_part, mapping_of
 from farpath.planning.program_plan import parse_date_s
@@ -43,11 +43,9 @@ from farpath.spec.services import Fault
 #: The key with what farpath needs beside compose-spec.
 OWN = "x-farpath"
 #: Keys at a file's top: those that are read, those that are refused, and one that has no meaning.
-_READ = ("name", "services", "networks", "volumes")
+_READ = ("name", "services", "networks", "volumes", "secrets", "configs")
 _REFUSED = {
     "include": "farpath reads one file: write its services here",
-    "configs": "give the files as volumes",
-    "secrets": "give the files as volumes",
     "models": "farpath runs services alone",
 }
 _OBSOLETE = "version"
@@ -136,6 +134,7 @@ def _read(
         interpolation,
         Volumes(file.parent, values.get("HOME", "/"), volumes),
         tuple(mapping_of(data.get("networks"), "networks")),
+        {key: _files(interpolation.of(data.get(key)), key) for key in FILES_BELOW},
     )
     models: dict[str, ServiceModel] = {}
     for name, own in named.items():
@@ -230,6 +229,13 @@ def _declared(data: object) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _files(data: object, key: str) -> dict[str, str]:
+    """Return the files of secrets or configs by name; those of other kinds are left out."""
+    named = mapping_of(data, key)
+    files = {name: text_of(mapping_of(own, key).get("file")) for name, own in named.items()}
+    return {name: file for name, file in files.items() if file is not None}
+
+
 def _without_profiles(
     models: Mapping[str, ServiceModel], around: Surroundings
 ) -> dict[str, ServiceModel]:
@@ -251,4 +257,4 @@ def _name(given: object, file: FilePath, interpolation: Interpolation) -> str:
     if not text:
         stem = file.name.partition(".")[0]
         text = file.absolute().parent.name if stem in _USUAL_NAMES else stem
-    return re.sub(r"[^a-z0-9_-]+", "-", text.lower()).strip("-_")[:60] or "compose"
+    return plain_name(text) or "compose"

@@ -14,6 +14,7 @@ from farpath.base.errors import BadInputError, on_one_line
 from farpath.planning.compose.model import (
     REFUSED,
     WITHOUT_MEANING,
+    FileUse,
     Health,
     LongVolume,
     ServiceModel,
@@ -48,6 +49,8 @@ _RESTARTS = {"no": NO_RESTART, "always": ALWAYS, "unless-stopped": ALWAYS}
 _ON_FAILURE = re.compile(r"on-failure(?::([0-9]{1,9}))?")
 #: Why a key has no effect, where one might count on it.
 _WHY = {"ports": ": nothing outside the lab reaches its hosts"}
+#: Below which directory a service sees secrets and configs (compose-spec).
+FILES_BELOW = {"secrets": "/run/secrets", "configs": "/"}
 _SHELL = ("/bin/sh", "-c")
 
 
@@ -56,7 +59,8 @@ class Surroundings:
     """What services of a file have in common.
 
     ``folder``: the file's. ``interpolation``: of its texts. ``volumes``: of all services.
-    ``networks``: names that the file has. ``warnings``: further ones. ``without_meaning``: services
+    ``networks``: names that the file has. ``files``: of its secrets and configs, by these words and
+    their names. ``warnings``: further ones. ``without_meaning``: services
     by the key that has none here.
     """
 
@@ -64,6 +68,7 @@ class Surroundings:
     interpolation: Interpolation
     volumes: Volumes
     networks: tuple[str, ...]
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     without_meaning: dict[str, list[str]] = field(default_factory=dict)
 
@@ -308,6 +313,9 @@ def _volumes(name: str, model: ServiceModel, around: Surroundings) -> list[Volum
             continue
         with in_part("volumes"):
             found.append(_long_volume(name, checked(LongVolume, entry), around))
+    for key in FILES_BELOW:
+        with in_part(key):
+            found += [_file(name, key, entry, around) for entry in getattr(model, key)]
     # Behind a colon stand options of the file system
     found += [around.volumes.own(name, text.partition(":")[0]) for text in model.tmpfs]
     requests = [each for each in found if each]
@@ -318,6 +326,21 @@ def _volumes(name: str, model: ServiceModel, around: Surroundings) -> list[Volum
                 option="volumes", given=on_one_line(target), problem="two volumes are there"
             )
     return requests
+
+
+def _file(name: str, key: str, entry: object, around: Surroundings) -> VolumeRequest:
+    """Return a secret or a config, whose file a service reads (compose-spec, ``secrets``)."""
+    use = checked(FileUse, entry if isinstance(entry, dict) else {"source": entry})
+    files = around.files.get(key, {})
+    if use.source not in files:
+        raise BadInputError(
+            option="source",
+            given=on_one_line(use.source),
+            problem=f"no file at the top has this name{nearest(use.source, files)}",
+            remedy=f"write it there, as in {key}: {{password: {{file: ./password.txt}}}}",
+        )
+    target = os.path.join(FILES_BELOW[key], use.target or use.source)
+    return around.volumes.place(name, files[use.source], target, True, may_lack=False)
 
 
 def _long_volume(name: str, model: LongVolume, around: Surroundings) -> VolumeRequest | None:

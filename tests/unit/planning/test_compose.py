@@ -252,8 +252,9 @@ def test_a_key_means_what_it_means_to_compose(
         ("pid: host", "pid"),
         ("extends: {service: a}", "extends"),
         ("links: [b]", "links"),
-        ("secrets: [a]", "secrets"),
-        ("configs: [a]", "configs"),
+        ("secrets: [a]", "source"),
+        ("configs: [a]", "source"),
+        ("secrets: [{target: a}]", "source"),
         ("extra_hosts: ['a:1.2.3.4']", "extra_hosts"),
         ("sysctls: {a: 1}", "sysctls"),
         ("dns: 8.8.8.8", "dns"),
@@ -392,6 +393,21 @@ def test_what_services_write_to_this_machine_is_warned_of(tmp_path: Path) -> Non
     assert there.source == str(tmp_path / "there")
     assert "/" not in absent.source
     assert len(found.warnings) == 2
+
+
+def test_secrets_and_configs_are_files_that_are_read(tmp_path: Path) -> None:
+    (tmp_path / "password.txt").write_text("secret")
+    text = """
+    services:
+      a: {image: a, secrets: [key, {source: key, target: own}], configs: [{source: c, target: /c}]}
+    secrets: {key: {file: password.txt}}
+    configs: {c: {file: "./${A}.txt"}, other: {external: true}}
+    """
+    found = read(tmp_path, text, {"A": "password"})
+    targets = ("/run/secrets/key", "/run/secrets/own", "/c")
+    source = str(tmp_path / "password.txt")
+    assert found.services[0].volumes == tuple(VolumeRequest(source, each) for each in targets)
+    assert not found.warnings
 
 
 def test_variables_come_from_outside_before_those_of_the_folder(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ topology:
     kind: linux
     env: {LEVEL: default, PLACE: default}
   kinds:
-    linux: {image: "example/tools:${TAG:=1}", env: {LEVEL: kind}, binds: ["./conf:/conf:ro"]}
+    linux: {image: "example/tools:${TAG:=1}", env: {LEVEL: kind}, binds: ["conf:/conf:ro"]}
   groups:
     clients: {env: {LEVEL: group}, exec: [sleep 1]}
   nodes:
