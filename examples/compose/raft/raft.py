@@ -150,7 +150,9 @@ class Node:
         if self.role == "candidate" and self.term == term and 2 * votes > len(self.peers) + 1:
             print(f"{self.name} leads term {term} with {votes} votes", flush=True)
             self.role, self.leader = "leader", self.name
-            self.next = dict.fromkeys(self.peers, len(self.log))
+            # Entries of earlier terms are committed with one of its own (section 5.4.2)
+            self.log.append((term, 0))
+            self.next = dict.fromkeys(self.peers, len(self.log) - 1)
             self.matched = dict.fromkeys(self.peers, 0)
             await asyncio.gather(*(self.replicate(peer, term) for peer in self.peers))
 

@@ -1,0 +1,81 @@
+"""Files of services on the command line: the examples, and what the page on services shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path as FilePath
+from xml.etree import ElementTree
+
+import pytest
+
+from farpath.base.project import PROJECT
+from tests.support.command_line import Farpath
+from tests.support.deployments import ECHO
+
+RAFT = PROJECT / "examples" / "compose" / "raft" / "compose.yml"
+PAGE = PROJECT / "docs" / "how-to" / "services.md"
+#: Lines of the page that depend on files of the machine, such as its Python.
+OF_THE_MACHINE = ("up: ", "$ ")
+
+
+def test_the_page_on_services_shows_what_the_example_prints(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    done = farpath("up", RAFT, "--seed=8", f"--out={tmp_path}")
+    printed = {line.rstrip() for line in (done.out + done.err).splitlines()}
+    shown = PAGE.read_text().split("    $ farpath up")[1].split("\n\n")[0].splitlines()[1:]
+    lines = [line.strip() for line in shown if line.strip() != "..."]
+    assert len(lines) > 15
+    assert {line for line in lines if not line.startswith(OF_THE_MACHINE)} <= printed
+    assert done.status == 1
+    (record,) = tmp_path.glob("up-raft-seed8-*")
+    table = farpath("show", record).out
+    assert "partition:frankfurt-virginia,at=3.334s,for=1.96s" in table
+    shown_json = json.loads(farpath("show", record, "--json").out)
+    assert sorted(fault["began_s"] for fault in shown_json["faults"]) == [
+        pytest.approx(at_s, abs=5e-3) for at_s in (3.334, 8.804, 9.091)
+    ]
+    assert "up-raft-seed8" in farpath("list", tmp_path).out
+
+
+def test_the_example_is_right_where_a_node_knows_what_it_has_counted(
+    farpath: Farpath, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONCE", "yes")
+    junit = tmp_path / "up.xml"
+    done = farpath(
+        *("up", RAFT, "--seed=8", f"--out={tmp_path}", "--main-alone", f"--junit={junit}"),
+    )
+    assert done.status == 0, done.err
+    assert done.out.splitlines()[-1] == "the counter is 78"
+    (suite,) = ElementTree.parse(junit).getroot()
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == ("1", "0")
+
+
+def test_a_topology_of_containerlab_is_run_with_its_impairments(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    (tmp_path / "echo.py").write_text(ECHO)
+    (tmp_path / "client.py").write_text(
+        "import socket, time\n"
+        "time.sleep(1); began_s = time.monotonic()\n"
+        "with socket.create_connection(('server', 9000)) as c:\n"
+        "    c.sendall(b'hello'); print(c.recv(100).decode())\n"
+        "print(round((time.monotonic() - began_s) * 1e3), 'ms')\n"
+    )
+    file = tmp_path / "far.clab.yml"
+    file.write_text(
+        """
+name: far
+topology:
+  defaults: {kind: linux, image: machine}
+  nodes:
+    server: {cmd: python3 echo.py}
+    client: {cmd: python3 client.py, labels: {farpath.main: "true"}}
+  links:
+    - endpoints: ["server:eth1", "client:eth1"]
+      vars: {delay: 60ms, rate: 100000}
+"""
+    )
+    done = farpath("up", file, f"--out={tmp_path / 'records'}", "--main-alone")
+    assert done.out.splitlines() == ["server hello", "240 ms"], done.err
