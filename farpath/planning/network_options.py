@@ -127,11 +127,13 @@ def topology_texts() -> str:
     >>> topology_texts()
     'dumbbell, parking-lot, parking-lot:2 to parking-lot:8, routed, ./mine.py'
     """
-    texts, of_files = [], []
+    texts: list[str] = []
+    of_files: list[str] = []
     for name in topology_modules():
         topology = find_topology(name)
         if topology.is_of_file:
-            of_files.append("./mine.py")
+            # Of several that are of files, one alone is a run's
+            of_files = ["./mine.py"]
             continue
         texts.append(name)
         counts = topology.bottlenecks
