@@ -147,6 +147,12 @@ def _options_of(error: Exception) -> list[str] | None:
     return [text for parameter in context.command.params for text in parameter.opts]
 
 
+def _command_of(error: Exception) -> str:
+    """Return the name of the command that an error of the parser is about; empty if none is."""
+    context = getattr(error, "ctx", None)
+    return "" if context is None else str(context.command.name)
+
+
 def _missing_library(error: BaseException | None) -> str:
     """Return the shared library for want of which an import failed; empty for other errors.
 
@@ -212,6 +218,11 @@ def main() -> None:
         text = with_meaning_elsewhere(
             on_one_line(format_message()), _options_of(error), sys.argv[1:]
         )
+        if _command_of(error) == "exec":
+            from farpath.planning.option_names import as_option, spelled
+            from farpath.planning.program_plan import with_reason
+
+            text = spelled(with_reason(text), as_option)
         if message := shortened(text):
             print(f"farpath: {message} (see 'farpath --help')", file=sys.stderr)
         sys.exit(BadInputError.exit_status)

@@ -189,6 +189,7 @@ def _print_grids(grids: Iterable[Table], end: str = "\n") -> None:
 
 def _show_programs(directory: FilePath, as_json: bool) -> None:
     """Print the results of programs and of their path."""
+    from farpath.mechanisms.registry import mechanism_lines
     from farpath.metrics.run_settings import path_headline
     from farpath.record.program_record import load_program_record
     from farpath.report.program_overview import program_metrics, program_overview
@@ -210,6 +211,8 @@ def _show_programs(directory: FilePath, as_json: bool) -> None:
         return
     print(path_headline(record.plan.path))
     _print_grids(program_overview(record))
+    for line in mechanism_lines(record):
+        print(line)
     for warning in record.data["warnings"]:
         print(f"warning: {on_one_line(warning)}")
     print(f"output      {directory / 'client.out'}, {directory / 'client.err'}")

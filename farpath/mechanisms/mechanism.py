@@ -167,7 +167,8 @@ class Mechanism:
     ``ends_flows``: whether flows end before their time, so that they all start at once unless a
     schedule is given.
     ``of_programs``: whether a user's programs can have it too, whose plan has one flow that does
-    not run (``farpath exec``). ``lasts``: whether it does something in a plan that depends on how
+    not run (``farpath exec``). ``of_flows``: of any other, what to do without it there, for people.
+    ``lasts``: whether it does something in a plan that depends on how
     long the schedule lasts, which for programs is the time limit of the client; None for one that
     never does. Labs of programs have devices in such plans alone.
 
@@ -197,6 +198,7 @@ class Mechanism:
     warnings: Callable[[Plan], Iterable[str]] = lambda _plan: ()
     ends_flows: bool = False
     of_programs: bool = False
+    of_flows: str = ""
     lasts: Callable[[Plan], bool] | None = None
     memory_bytes: Callable[[Plan], int] = lambda _plan: 0
     words: Callable[[Plan], Iterable[str]] = lambda _plan: ()

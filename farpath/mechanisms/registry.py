@@ -80,6 +80,11 @@ def values_of(record: Recorded) -> Mapping[str, Value]:
     return {key: value for key, value in values.items() if value is not None}
 
 
+def mechanism_lines(record: Recorded) -> list[str]:
+    """Return what all mechanisms did in a run, as lines for a terminal."""
+    return [line for mechanism in mechanisms() for line in mechanism.lines(record)]
+
+
 def examine(output: Output) -> Findings:
     """Return the findings of all mechanisms in a run; raises the errors of their checks."""
     findings = [mechanism.examine(output) for mechanism in mechanisms()]

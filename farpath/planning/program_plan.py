@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
-from farpath.mechanisms.registry import lasts, program_options
+from farpath.base.options import options_of
+from farpath.mechanisms.registry import lasts, mechanisms, program_options
 from farpath.planning import path_options
 from farpath.planning.memory import memory_bytes
 from farpath.planning.request import RunRequest
@@ -73,6 +74,33 @@ DATE_S_RANGE = (946_684_800, 4_102_358_400)
 MEMORY_BYTES_RANGE = (64 << 20, 64 << 30)
 #: Of the largest file that programs write, and so of their output.
 OUTPUT_BYTES_RANGE = (64 << 10, 64 << 30)
+
+
+#: What to do without options of a run that mechanisms do not have, and that programs lack.
+_WITHOUT = {
+    **dict.fromkeys(("time", "region", "schedule"), "give the client a `timeout`"),
+    "sender_image": "give `image`",
+    "parallel": "start as many clients as you like by a shell",
+    "topology": "for other networks there is 'farpath up'",
+}
+_NO_SUCH_OPTION = re.compile(r"No such option:? '?--([\w-]+)'?")
+
+
+def with_reason(message: str) -> str:
+    """Return the parser's message about an option that flows have and programs do not, with why.
+
+    >>> with_reason("No such option: --time")
+    '`time` is for flows, and programs run here in their place; give the client a `timeout`'
+    >>> with_reason("No such option: --colour")
+    'No such option: --colour'
+    """
+    found = _NO_SUCH_OPTION.match(message)
+    name = found[1].replace("-", "_") if found else ""
+    if name not in {one.name for one in options_of(RunRequest)}:
+        return message
+    reasons = {**_WITHOUT, **{each: one.of_flows for one in mechanisms() for each in one.options}}
+    remedy = reasons.get(name) or "leave it out"
+    return f"`{name}` is for flows, and programs run here in their place; {remedy}"
 
 
 def require_path(options: Mapping[str, str | None]) -> None:

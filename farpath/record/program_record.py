@@ -242,6 +242,16 @@ class ProgramRecord(RecordDirectory):
         return from_wire(Programs, self.data["programs"])
 
     @property
+    def readback(self) -> dict[str, Any]:
+        """The settings and counts that the lab read, with the findings of mechanisms."""
+        return dict(self.data["readback"])
+
+    @property
+    def trace(self) -> None:
+        """Of flows alone: programs have the table ``connections``."""
+        return None
+
+    @property
     def ending(self) -> Ending:
         """How the client ended."""
         return Ending(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from farpath.base.column import NOTHING, number
 from farpath.base.errors import on_one_line
+from farpath.mechanisms.registry import mechanisms
 from farpath.report.table import Table
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, server_label
 
@@ -16,10 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from farpath.record.program_record import ProgramRecord
-    from farpath.spec.path import Path
+    from farpath.spec.plan import Plan
 
 #: The most connections that the table shows.
 MOST_CONNECTIONS = 20
+#: The most changes of ports that the table shows.
+MOST_CHANGES = 40
 #: The table of the queue before each host.
 _QUEUES = {SERVER_HOST: "queue", CLIENT_HOST: "queue_back"}
 _CONNECTIONS_NOTE = (
@@ -32,8 +36,13 @@ _CONNECTIONS_NOTE = (
 def program_overview(record: ProgramRecord) -> tuple[Table, ...]:
     """Return all tables of a record of programs."""
     metrics = program_metrics(record)
-    path = _path_table(record.plan.path, metrics)
-    return (_programs_table(record), path, connections_table(metrics["connections"]))
+    changes = metrics["link_changes"]
+    return (
+        _programs_table(record),
+        _path_table(record.plan, metrics),
+        *([_changes_table(changes)] if changes else []),
+        connections_table(metrics["connections"]),
+    )
 
 
 def program_metrics(record: ProgramRecord) -> dict[str, Any]:
@@ -55,6 +64,8 @@ def program_metrics(record: ProgramRecord) -> dict[str, Any]:
             for frame in [record.tables[name]]
         },
         "connections": connection_metrics(record.tables["connections"]),
+        "link_changes": record.readback.get("link_changes", []),
+        "droppers": record.readback.get("after", {}).get("droppers", []),
     }
 
 
@@ -105,11 +116,14 @@ def _programs_table(record: ProgramRecord) -> Table:
     return Table.of_texts("Programs", ("", "command", "status", "virtual s"), tuple(rows))
 
 
-def _path_table(path: Path, metrics: dict[str, Any]) -> Table:
+def _path_table(plan: Plan, metrics: dict[str, Any]) -> Table:
     """Return what the path was asked to be in each direction, and what was measured."""
+    path, up_bps = plan.path, plan.path.up_rate_bps
+    words = [word for one in mechanisms() if one.lasts for word in one.words(plan)]
     rows = [
         ("RTT", f"{path.rtt_ms:g} ms"),
         ("rate", f"{path.rate_bps / 1e6:g} Mbit/s"),
+        *(("", word) for word in words),
         *([("queue", str(path.queue))] if path.queue else []),
         ("random loss", f"{path.loss:g}"),
         ("ping RTT, median", f"{number(metrics['rtt_median_ms'], 1)} ms"),
@@ -121,7 +135,24 @@ def _path_table(path: Path, metrics: dict[str, Any]) -> Table:
         for name in ("drops", "marks"):
             if name in queue:
                 rows.append((f"{name} on the way to {host}", f"{queue[name]:,} packets"))
-    return Table.of_texts("Path, alike in both directions", ("", ""), tuple(rows))
+    title = "Path" if up_bps else "Path, alike in both directions"
+    return Table.of_texts(title, ("", ""), tuple(rows))
+
+
+def _changes_table(changes: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a row for each change of a port, as the lab read it back; of many the first."""
+    rows = tuple(
+        (
+            f"{one['at_s']:g}",
+            one["port"],
+            NOTHING if one.get("rate_bps") is None else f"{one['rate_bps'] / 1e6:g}",
+            NOTHING if one.get("delay_ms") is None else f"{one['delay_ms']:g}",
+        )
+        for one in changes[:MOST_CHANGES]
+    )
+    left_out = len(changes) - len(rows)
+    note = f"{left_out:,} later ones are left out." if left_out else ""
+    return Table.of_texts("Changes", ("at s", "port", "Mbit/s", "delay ms"), rows, note)
 
 
 def connections_table(connections: list[dict[str, Any]]) -> Table:

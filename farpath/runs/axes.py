@@ -17,8 +17,8 @@ from farpath.runs.ranges import Range, Template, parse_template
 #: A comma between two values, but not one between words of a value (``fast:alpha=8,beta=2``), nor
 #: before a change of it (``100Mbit,30s:20Mbit,repeat:60s``).
 _SEPARATOR = re.compile(r",(?!\s*(?:[\w.]+=|[0-9.]+\s*[a-z]+\s*:|repeat\s*:))")
-#: The option whose values may hold any comma: packets:7,8.
-_UNSPLIT = "drop"
+#: Options whose values may hold any comma: packets:7,8, and sender,receiver.
+_UNSPLIT = ("drop", "capture")
 
 
 def split_options(
@@ -90,7 +90,7 @@ def searched(name: str, text: str, whole: bool = False) -> Template:
 
 def _split(name: str, text: str) -> tuple[str, ...]:
     """Split a text at the commas between values."""
-    if name == _UNSPLIT:
+    if name in _UNSPLIT:
         return (text,)
     return tuple(part.strip() for part in _SEPARATOR.split(text))
 

@@ -18,6 +18,7 @@ from farpath.spec.capture import (
     slot_bytes,
 )
 from farpath.spec.plan import Plan
+from farpath.spec.program_captures import ROOM_BYTES
 from topologies import lay_out
 
 EXAMPLE = "sender,bottleneck:128"
@@ -71,7 +72,8 @@ def _parse_capture(part: str, text: str) -> Capture:
 def check_captures(plan: Plan) -> None:
     """Raise BadInputError for a capture that a run cannot make.
 
-    Files stay in the guest's memory until the run ends, and so have a bound.
+    Files stay in the guest's memory until the run ends, and so have a bound; for those of programs
+    it is ``farpath.spec.program_captures``'s.
     """
     if not plan.captures:
         return
@@ -93,6 +95,8 @@ def check_captures(plan: Plan) -> None:
                 problem=f"there is no {one.place} in this run",
                 remedy=f"it must be one of {', '.join(places)}",
             )
+    if plan.programs:
+        return
     size_bytes = sum(capture_sizes.most_bytes(plan, one) for one in plan.captures)
     if size_bytes > MOST_CAPTURE_BYTES:
         raise BadInputError(
@@ -116,10 +120,13 @@ def memory_bytes(plan: Plan) -> int:
     if not plan.captures:
         return 0
     slots = capture_sizes.slots(plan)
-    return CAPTURER_BYTES + sum(
-        capture_sizes.most_bytes(plan, one) + slots * slot_bytes(one.snap_bytes)
-        for one in plan.captures
+    rings_bytes = sum(slots * slot_bytes(one.snap_bytes) for one in plan.captures)
+    files_bytes = (
+        ROOM_BYTES
+        if plan.programs
+        else sum(capture_sizes.most_bytes(plan, one) for one in plan.captures)
     )
+    return CAPTURER_BYTES + rings_bytes + files_bytes
 
 
 def _examine(output: Output) -> Findings:
@@ -135,6 +142,8 @@ def _examine(output: Output) -> Findings:
 
 MECHANISM = Mechanism(
     order=90,
+    of_programs=True,
+    lasts=lambda plan: bool(plan.captures),
     options={
         "capture": Option(
             "Places whose packets are captured into files of pcapng: end hosts and bottlenecks, "

@@ -178,6 +178,7 @@ def _examine(output: Output) -> Findings:
 _SEE = "how-to/flows.md#from-disk-to-disk"
 MECHANISM = Mechanism(
     order=55,
+    of_flows="programs read and write files as they like",
     options={
         "source": Option(
             "Disk that the sending programs read: its rate, and how much it reads ahead.",

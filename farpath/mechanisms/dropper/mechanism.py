@@ -118,6 +118,9 @@ def _apply(plan: Plan, texts: Texts) -> Plan:
 
 def check_dropper(dropper: Dropper, plan: Plan) -> None:
     """Raise BadInputError for a dropper that has nothing to drop in a plan, or too much."""
+    if plan.programs:
+        _check_of_programs(dropper, plan)
+        return
     flows = concerned_flows(dropper, plan)
     if not flows:
         names = ", ".join(flow.name for flow in plan.schedule.flows)
@@ -149,18 +152,44 @@ def check_dropper(dropper: Dropper, plan: Plan) -> None:
             ),
             remedy="give a smaller number, or a longer `region`",
         )
-    if dropper.kind == "burst":
-        enter, leave = dropper.numbers[:2]
-        losses = horizon * enter / (enter + leave)
-        if losses > MOST_LISTED:
-            raise BadInputError(
-                option="drop",
-                given=str(dropper),
-                problem=(
-                    f"it drops some {losses:,.0f} packets, and at most {MOST_LISTED:,} are possible"
-                ),
-                remedy="give rarer bursts, or a shorter `region`",
-            )
+    _check_bursts(dropper, plan, "a shorter `region`")
+
+
+def _check_bursts(dropper: Dropper, plan: Plan, shorter: str) -> None:
+    """Raise BadInputError for bursts of too many packets; ``shorter``: words for less time."""
+    if dropper.kind != "burst":
+        return
+    enter, leave = dropper.numbers[:2]
+    losses = horizon_packets(plan) * enter / (enter + leave)
+    if losses > MOST_LISTED:
+        raise BadInputError(
+            option="drop",
+            given=str(dropper),
+            problem=(
+                f"it drops some {losses:,.0f} packets, and at most {MOST_LISTED:,} are possible"
+            ),
+            remedy=f"give rarer bursts, or {shorter}",
+        )
+
+
+def _check_of_programs(dropper: Dropper, plan: Plan) -> None:
+    """Raise BadInputError for a dropper that a user's programs cannot have."""
+    if dropper.flow:
+        raise BadInputError(
+            option="drop",
+            given=str(dropper),
+            problem="programs have no flows with names",
+            remedy="leave the flow out: all packets of a direction count",
+        )
+    duration_s = plan.schedule.duration_s
+    if dropper.kind == "at" and dropper.numbers[-1] >= duration_s:
+        raise BadInputError(
+            option="drop",
+            given=str(dropper),
+            problem=f"the client ends after {duration_s:g} s",
+            remedy="give an earlier time, or a longer `timeout`",
+        )
+    _check_bursts(dropper, plan, "a shorter `timeout`")
 
 
 def _check_counted(dropper: Dropper, flow: Flow, plan: Plan) -> None:
@@ -216,7 +245,40 @@ def check_droppers(readback: Mapping[str, Any], plan: Plan) -> list[str]:
     return idle
 
 
+def check_program_droppers(readback: Mapping[str, Any], plan: Plan, ended_s: float) -> list[str]:
+    """Check the counts of droppers of programs; return a warning for each that dropped too few.
+
+    ``ended_s``: when the client ended, in s. Programs may send less than a dropper waits for.
+    Raises CheckFailedError for another number of drops than the packets that it saw make.
+    """
+    warnings = []
+    for dropper, counts in zip(plan.droppers, readback["after"].get("droppers", ()), strict=True):
+        seen, lost = counts["seen"], counts["lost"]
+        expected = dropper.expected(seen, plan.seed)
+        fewest = expected
+        if dropper.kind == "packets":
+            fewest = expected = sum(number <= seen for number in dropper.numbers)
+        if dropper.kind == "at":
+            # After a time the next packet may not come any more
+            fewest, expected = 0, sum(at_s <= ended_s for at_s in dropper.numbers)
+        if min(seen, dropper.cycle_packets) > drawn_packets(dropper, plan):
+            raise CheckFailedError(
+                f"`drop={dropper}` saw {seen:,} packets, more than its {DRAWN[dropper.kind]} were "
+                "drawn for: give a longer `timeout`"
+            )
+        if not fewest <= lost <= expected:
+            raise CheckFailedError(
+                f"`drop={dropper}` took {lost:,} of {seen:,} packets, not {expected:,}"
+            )
+        if not lost or (dropper.kind in ("packets", "at") and lost < len(dropper.numbers)):
+            warnings.append(f"DROP {dropper} lost {lost:,} packets: it saw {seen:,}")
+    return warnings
+
+
 def _examine(output: Output) -> Findings:
+    if output.ended_s is not None:
+        found = check_program_droppers(output.readback, output.plan, output.ended_s)
+        return Findings(warnings=found)
     idle = check_droppers(output.readback, output.plan)
     check_flow_drops(output.readback)
     return Findings(warnings=idle)
@@ -224,6 +286,8 @@ def _examine(output: Output) -> Findings:
 
 MECHANISM = Mechanism(
     order=40,
+    of_programs=True,
+    lasts=lambda plan: bool(plan.droppers),
     options={
         "drop": Option(
             "Packets to drop on purpose before the bottleneck: every Nth, listed ones, at a time, "

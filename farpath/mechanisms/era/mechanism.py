@@ -315,6 +315,7 @@ def _without_card_queue(plan: Plan) -> tuple[str, ...]:
 
 MECHANISM = Mechanism(
     order=52,
+    of_flows="hosts are of today, with the `stack` and `sysctl` that you give",
     options={
         "era": Option(
             "Era of the hosts and of the stacks' forms; of hosts of 2004 also the sender's "

@@ -90,6 +90,7 @@ def check_offloads(plan: Plan) -> None:
 
 MECHANISM = Mechanism(
     order=60,
+    of_flows="it is for `lab=host`",
     options={
         "offloads": Option(
             "What end hosts of `lab=host` leave to their cards: splitting and joining packets, and "

@@ -145,6 +145,7 @@ def _lines(record: Recorded) -> Iterator[str]:
 
 MECHANISM = Mechanism(
     order=85,
+    of_flows="the record has the states of all connections, at each `sample`",
     options={
         "trace": Option(
             "Interval at which the state of each TCP connection is recorded.",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from farpath.base.errors import BadInputError
 from farpath.base.options import TRAFFIC, Option, range_text
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, PathSoFar, Texts
 from farpath.mechanisms.traffic.sent_traffic import check_background, check_short_flows
@@ -65,8 +66,20 @@ def _facts(plan: Plan) -> list[Fact]:
     return [Fact("other traffic", str(traffic), "background")]
 
 
+def _check(plan: Plan) -> None:
+    """Raise BadInputError for short flows beside programs, and for too many of them."""
+    if plan.programs and plan.path.short_flows:
+        raise BadInputError(
+            option="background",
+            given=other_traffic_text(plan.path),
+            problem="short flows last as long as a schedule, and programs end when they like",
+            remedy="give sources that do not react, as in 25% or cbr:10Mbit",
+        )
+    check_number(plan)
+
+
 def _examine(output: Output) -> Findings:
-    check_background(output.readback, output.plan)
+    check_background(output.readback, output.plan, output.duration_s)
     table = from_raw(output.raw_dir, output.plan)
     unfinished = check_short_flows(table, output.readback, output.plan)
     return Findings(warnings=unfinished, parts=(table.part,) if table else ())
@@ -74,6 +87,8 @@ def _examine(output: Output) -> Findings:
 
 MECHANISM = Mechanism(
     order=20,
+    of_programs=True,
+    lasts=lambda plan: bool(plan.path.background or plan.path.short_flows),
     options={
         "background": Option(
             "Other traffic: the fraction of the rate that it takes on average, none, its constant "
@@ -91,7 +106,7 @@ MECHANISM = Mechanism(
     },
     apply_path=_apply,
     texts=lambda plan: {"background": other_traffic_text(plan.path)},
-    check=check_number,
+    check=_check,
     memory_bytes=memory_bytes,
     words=_words,
     line_words=_line_words,

@@ -86,6 +86,7 @@ def _words(plan: Plan) -> list[str]:
 MECHANISM = Mechanism(
     order=75,
     ends_flows=True,
+    of_flows="programs end by themselves, or after their `timeout`",
     options={
         "bytes": Option(
             "Payload of each flow, as iperf3's -n: it ends then, or when `time` or `region` is "

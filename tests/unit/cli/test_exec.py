@@ -64,3 +64,20 @@ def test_collected_files_go_to_a_directory_or_nothing_is_run(
     ended = farpath("exec", "--rtt=20ms", f"--collect={file}", "--", "true")
     assert (ended.status, ended.out) == (2, "")
     assert ended.err.endswith("no directory: give another directory with --collect\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "answer"),
+    [
+        ("--trace=10ms", "--trace is for flows, and programs run here in their place; the record "),
+        ("--region=5s", "--region is for flows, and programs run here in their place; give the "),
+        ("--colour=red", "No such option: --colour"),
+        ("--rate=1Mbit,700s:2Mbit", "--rate: it has a change at 700 s, but the client ends after"),
+    ],
+)
+def test_what_programs_cannot_have_is_refused_in_a_line_that_says_why(
+    farpath: Farpath, option: str, answer: str
+) -> None:
+    ended = farpath("exec", "--rtt=20ms", option, "--", "true")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith(f"farpath: {answer}")

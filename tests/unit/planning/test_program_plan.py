@@ -11,6 +11,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.base.options import options_of
+from farpath.mechanisms.registry import mechanisms
 from farpath.planning.option_names import as_option, typed_message
 from farpath.planning.program_plan import (
     DEFAULT_MEMORY_BYTES,
@@ -20,10 +21,13 @@ from farpath.planning.program_plan import (
     parse_ip_version,
     parse_wait_for,
     program_plan,
+    with_reason,
 )
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
+from farpath.spec.capture_sizes import most_bytes
 from farpath.spec.plan import Plan
+from farpath.spec.program_captures import ROOM_BYTES, with_room
 from farpath.spec.programs import Place, Programs
 from farpath.spec.qdiscs import Bottleneck, NetemDelay, changes_of
 from farpath.spec.wire import from_wire
@@ -180,6 +184,8 @@ WRONG = (
     ("duplicate", "x"), ("mtu", "10"),
     ("window", "100GiB"), ("sysctl", "a=1"), ("ecn", "x"), ("stack", "udt4"), ("seed", "-1"),
     ("sample", "0.3s"), ("up_rate", "1bit"), ("up_buffer", "64kB"), ("path", "nowhere"),
+    ("drop", "every:2,flow=flow1"), ("drop", "at:700s"), ("drop", "burst:1e-1,0.3"),
+    ("capture", "flow1"), ("background", "tcp:10%"), ("background", "99%"),
 )  # fmt: skip
 
 
@@ -227,3 +233,25 @@ def test_the_way_to_the_client_has_the_rate_of_its_own() -> None:
     ports = lay_out(plan_of(rate="10Mbit", up_rate="1Mbit")).ports
     rates = [port.queue.rate_bps for port in ports if isinstance(port.queue, Bottleneck)]
     assert sorted(rates) == [1_000_000, 10_000_000]
+
+
+def test_captures_have_a_bounded_room_however_long_the_client_may_run() -> None:
+    request = RunRequest(stack="cubic", rtt="20ms", rate="1Gbit", capture="sender,receiver")
+    plans = {timeout_s: program_plan(request, timeout_s=timeout_s) for timeout_s in (1.0, 86_400.0)}
+    sizes = {
+        timeout_s: sum(most_bytes(with_room(plan), one) for one in plan.captures)
+        for timeout_s, plan in plans.items()
+    }
+    assert sizes[1.0] < sizes[86_400.0] <= ROOM_BYTES
+
+
+def test_background_traffic_of_a_named_path_is_left_out_unless_it_is_asked_for() -> None:
+    assert program_plan(RunRequest(stack="cubic", path="cern", background="10%")).path.background
+
+
+def test_every_option_of_a_run_is_one_of_programs_or_is_refused_with_a_reason() -> None:
+    for option in options_of(RunRequest):
+        message = with_reason(f"No such option: {option.flag}")
+        assert message.startswith(f"`{option.name}` is for flows")
+    for mechanism in mechanisms():
+        assert mechanism.of_programs != bool(mechanism.of_flows)
