@@ -123,7 +123,7 @@ def _path_table(plan: Plan, metrics: dict[str, Any]) -> Table:
     rows = [
         ("RTT", f"{path.rtt_ms:g} ms"),
         ("rate", f"{path.rate_bps / 1e6:g} Mbit/s"),
-        *(("", word) for word in words),
+        *(("as asked", word) for word in words),
         *([("queue", str(path.queue))] if path.queue else []),
         ("random loss", f"{path.loss:g}"),
         ("ping RTT, median", f"{number(metrics['rtt_median_ms'], 1)} ms"),
