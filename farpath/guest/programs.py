@@ -7,8 +7,6 @@ import math
 import os
 import select
 import shutil
-import signal
-import socket
 import subprocess
 import time
 from collections import deque
@@ -18,17 +16,21 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest import addresses, qdiscs, system, user_time
+from farpath.guest import system, user_time
 from farpath.guest.device import Moments
-from farpath.guest.network import Network, network_namespace
+from farpath.guest.network import Network
 from farpath.guest.platforms import Platform
 from farpath.guest.program_devices import ProgramDevices
 from farpath.guest.program_groups import ProgramGroups
 from farpath.guest.program_hosts import Program, ProgramHost, copy_collected, mount_shared
-from farpath.guest.sock_diag import SockDiag
-from farpath.guest.traffic import QueueSampler, TrafficError
-from farpath.spec.hosts import PINGER
-from farpath.spec.link_local import link_local
+from farpath.guest.program_network import (
+    add_default_routes,
+    add_ipv6,
+    copy_at_first_switch,
+    start_network,
+)
+from farpath.guest.program_observers import Observers, SendEvent, last_words, status_of
+from farpath.guest.traffic import TrafficError
 from farpath.spec.plan import Plan
 from farpath.spec.programs import (
     CLIENT_HOST,
@@ -44,206 +46,18 @@ from farpath.spec.programs import (
     server_label,
 )
 from farpath.spec.protocol import (
-    CONNECTIONS_FILE,
     OUTPUT_DIR,
     PLAN_FILE,
     PROGRAMS_FILE,
     RAW_DIR,
     READBACK_FILE,
-    site_modules,
 )
 from farpath.spec.wire import from_wire
-from farpath.tools import commands, ping, sysctl, tcp_info
-from topologies import lay_out
 
-#: Time between two pings of the idle path, and how long ping waits for an answer beyond two RTTs,
-#: both in s.
-IDLE_INTERVAL_S, LOST_S = 0.2, 0.1
 #: Time between two looks whether a server listens, in ns of virtual time.
 LISTEN_LOOK_NS = 1_000_000
-#: Sysctls of hosts on which a user's programs run: as root or not, they may take any port.
-ANY_PORT = {"net.ipv4.ip_unprivileged_port_start": "0"}
 #: Parts of a read-back that differ from a run of flows' behind what is set here for programs.
 SET_LATER = ("addresses", "routes", "settings")
-#: How much of a program's output is looked at for its last words, in bytes.
-LAST_BYTES = 4096
-SendEvent = Callable[..., None]
-
-
-def start_network(plan: Plan, share: FilePath, platform: Platform) -> Network:
-    """Build the network of a lab of one guest, whose hosts use the plan's congestion control."""
-    system.start_open_vswitch()
-    platform.load_stacks(plan.stacks, share / site_modules(0))
-    layout = lay_out(plan)
-    qdiscs.load(layout, 0, share / site_modules(0))
-    network = Network(plan, platform, layout, 0)
-    network.start()
-    congestion = plan.stack_of(plan.schedule.flows[0]).congestion
-    for host in network.hosts:
-        with network_namespace(host.pid):
-            sysctl.write_setting("net.ipv4.tcp_congestion_control", congestion)
-            for name, value in ANY_PORT.items():
-                sysctl.write_setting(name, value)
-    user_time.load(share)
-    return network
-
-
-def add_ipv6(network: Network) -> None:
-    """Give the hosts of a network what of IPv6 its plan does not: addresses of loopback and link.
-
-    In a network of IPv4 they get one of the network too.
-    """
-    layout = network.layout
-    macs = {name: addresses.mac_address(layout, name) for name in layout.hosts}
-    ipv6 = {name: [link_local(mac)] for name, mac in macs.items()}
-    if network.plan.ip_version == 4:
-        for name in layout.hosts:
-            ipv6[name].append(addresses.address(layout, name, 6))
-    for host in network.hosts:
-        port = str(host.defaultIntf())
-        lines = [f"address add {address}/64 dev {port} nodad" for address in ipv6[host.name]]
-        others = [
-            addresses.Neighbour(address, macs[name])
-            for name in layout.hosts
-            if name != host.name
-            for address in ipv6[name]
-        ]
-        with network_namespace(host.pid):
-            for name, value in addresses.quiet_settings(port).items():
-                sysctl.write_setting(name, value)
-            sysctl.write_setting("net.ipv6.conf.lo.disable_ipv6", "0")
-            text = "\n".join([*lines, *addresses.neighbour_lines(port, others)])
-            commands.run("ip", "-batch", "-", text=text)
-
-
-def add_default_routes(network: Network, both_families: bool) -> None:
-    """Give the hosts a route to everywhere, through the path, where no other host answers.
-
-    Programs find their own address by it, and send to groups and to all hosts without a choice of
-    the port.
-    """
-    versions = (4, 6) if both_families else (network.plan.ip_version,)
-    for host in network.hosts:
-        with network_namespace(host.pid):
-            for version in versions:
-                port = str(host.defaultIntf())
-                commands.run("ip", f"-{version}", "route", "add", "default", "dev", port)
-
-
-def copy_at_first_switch(network: Network) -> None:
-    """Have the first switch behind each host pass on a copy of a packet, and end the packet itself.
-
-    A packet keeps its socket through all veth pairs of one kernel, and each reports another
-    transmit time stamp to it (veth_xmit in drivers/net/veth.c, skb_tx_timestamp), the later ones
-    after the path's delay. A copy has no socket, as behind a real host's card. Open vSwitch copies
-    for every output but the last (do_execute_actions in net/openvswitch/actions.c), which here is
-    a port where nothing is.
-    """
-    entries = {host.name: network.layout.peer(host.name) for host in network.hosts}
-    for switch in sorted({port.node for port in entries.values()}):
-        end = f"{switch}-end"
-        interface = ("--", "set", "Interface", end, "type=internal")
-        commands.run("ovs-vsctl", "add-port", switch, end, *interface)
-        flows = [
-            f"in_port={port.name},actions=NORMAL,output:{end}"
-            for port in entries.values()
-            if port.node == switch
-        ]
-        commands.run("ovs-ofctl", "add-flows", switch, "-", text="\n".join(flows))
-
-
-class Connections:
-    """Samples the state of all TCP connections of a host."""
-
-    def __init__(self, host: str, network: Network) -> None:
-        self.host = host
-        self.rows = tcp_info.Rows()
-        self.ticks = 0
-        with network_namespace(network.pid(host)):
-            self.kernels = [SockDiag(family) for family in (socket.AF_INET, socket.AF_INET6)]
-
-    def sample(self, tick: int) -> None:
-        """Note the state of each established connection at a tick."""
-        self.ticks = tick + 1
-        for kernel in self.kernels:
-            for message in kernel.established():
-                port = self.port_of(message.local_port, message.remote_port)
-                self.rows.add(tick, port, message.state, message.cookie, message.tcp_info)
-
-    def port_of(self, local_port: int, remote_port: int) -> int:
-        """Return the port by which a connection is told: the servers' host's."""
-        return local_port if self.host == SERVER_HOST else remote_port
-
-    def write(self, raw: FilePath) -> None:
-        """Write all samples."""
-        with (raw / CONNECTIONS_FILE.format(host=self.host)).open("wb") as file:
-            file.writelines(self.rows.parts(ticks=self.ticks))
-
-
-def _end_of(file: FilePath) -> bytes:
-    """Return the end of a file, however long it is."""
-    with file.open("rb") as stream:
-        stream.seek(-min(LAST_BYTES, os.fstat(stream.fileno()).st_size), os.SEEK_END)
-        return stream.read()
-
-
-def last_words(output: FilePath, label: str) -> str:
-    """Return the last words of a program, on one line; ``output``: directory of its output."""
-    said = b"".join(_end_of(output / f"{label}.{ending}") for ending in ("out", "err"))
-    return " ".join(said.decode(errors="replace").split())[-500:] or "it said nothing"
-
-
-class Observers:
-    """What notes the state of path and hosts while programs run: ping, queues, connections."""
-
-    def __init__(self, plan: Plan, network: Network, raw: FilePath) -> None:
-        self.plan = plan
-        self.network = network
-        self.raw = raw
-        first, *others = network.layout.bottlenecks
-        files = {first: "queue.txt", **{port: f"queue-{port}.txt" for port in others}}
-        qdiscs = {port.name: port.queue for port in network.layout.ports}
-        self.queues = [
-            QueueSampler(port, raw / file, qdisc=qdiscs[port]) for port, file in files.items()
-        ]
-        self.connections = [Connections(host, network) for host in (CLIENT_HOST, SERVER_HOST)]
-        self.pings: subprocess.Popen[bytes] | None = None
-
-    def _ping(self, label: str, interval_s: float, count: int) -> subprocess.Popen[bytes]:
-        answer_s = 2 * self.plan.path.rtt_ms / 1e3 + LOST_S
-        arguments = ping.arguments(self.network.address(SERVER_HOST), interval_s, count, answer_s)
-        with (
-            network_namespace(self.network.pid(PINGER)),
-            (self.raw / f"{label}.out").open("wb") as output,
-        ):
-            return subprocess.Popen(arguments, stdout=output)
-
-    def ping_idle_path(self) -> str:
-        """Ping over the idle path and return the output of ping."""
-        self._ping("ping-idle", IDLE_INTERVAL_S, self.plan.idle_ping_count).wait()
-        return (self.raw / "ping-idle.out").read_text()
-
-    def start(self, timeout_s: float) -> None:
-        """Start to ping, once per interval of the plan."""
-        interval_s = self.plan.settings.ping_interval_s
-        self.pings = self._ping("ping", interval_s, math.ceil(timeout_s / interval_s) + 1)
-
-    def sample(self, tick: int, t_s: float) -> None:
-        """Note the state of queues and connections."""
-        for queue in self.queues:
-            queue.sample(t_s)
-        for connections in self.connections:
-            connections.sample(tick)
-
-    def end(self) -> None:
-        """End ping and write all samples."""
-        if self.pings:
-            self.pings.send_signal(signal.SIGINT)
-            self.pings.wait()
-        for queue in self.queues:
-            queue.close()
-        for connections in self.connections:
-            connections.write(self.raw)
 
 
 class Ends:
@@ -441,13 +255,6 @@ class ProgramRun:
         for server in self.servers.values():
             server.kill()
         return {label: status_of(server) for label, server in self.servers.items()}
-
-
-def status_of(program: Program) -> int:
-    """Return the status of a program that has ended."""
-    status = program.status
-    assert status is not None
-    return status
 
 
 def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:

@@ -55,7 +55,7 @@ class SiteLinks:
         """Tell each switch where packets between any two hosts leave it.
 
         Those to groups stay at their site. A packet that enters at a host's port is passed on as a
-        copy, as behind a card (``farpath.guest.programs.copy_at_first_switch``).
+        copy, as behind a card (``farpath.guest.program_network.copy_at_first_switch``).
         """
         for switch in self.own.switches:
             end = f"{switch}-end"

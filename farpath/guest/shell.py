@@ -21,7 +21,8 @@ from mininet.net import Mininet
 
 from farpath.guest import system
 from farpath.guest.platforms import Platform
-from farpath.guest.programs import SendEvent, start_network
+from farpath.guest.program_network import start_network
+from farpath.guest.program_observers import SendEvent
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     INTERRUPT_FILE,

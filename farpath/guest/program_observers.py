@@ -1,0 +1,129 @@
+"""Program observers: what is noted of path, hosts and output while a user's programs run."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path as FilePath
+
+from farpath.guest.network import Network, network_namespace
+from farpath.guest.program_hosts import Program
+from farpath.guest.sock_diag import SockDiag
+from farpath.guest.traffic import QueueSampler
+from farpath.spec.hosts import PINGER
+from farpath.spec.plan import Plan
+from farpath.spec.programs import CLIENT_HOST, SERVER_HOST
+from farpath.spec.protocol import CONNECTIONS_FILE
+from farpath.tools import ping, tcp_info
+
+#: Time between two pings of the idle path, and how long ping waits for an answer beyond two RTTs,
+#: both in s.
+IDLE_INTERVAL_S, LOST_S = 0.2, 0.1
+#: How much of a program's output is looked at for its last words, in bytes.
+LAST_BYTES = 4096
+SendEvent = Callable[..., None]
+
+
+class Connections:
+    """Samples the state of all TCP connections of a host."""
+
+    def __init__(self, host: str, network: Network) -> None:
+        self.host = host
+        self.rows = tcp_info.Rows()
+        self.ticks = 0
+        with network_namespace(network.pid(host)):
+            self.kernels = [SockDiag(family) for family in (socket.AF_INET, socket.AF_INET6)]
+
+    def sample(self, tick: int) -> None:
+        """Note the state of each established connection at a tick."""
+        self.ticks = tick + 1
+        for kernel in self.kernels:
+            for message in kernel.established():
+                port = self.port_of(message.local_port, message.remote_port)
+                self.rows.add(tick, port, message.state, message.cookie, message.tcp_info)
+
+    def port_of(self, local_port: int, remote_port: int) -> int:
+        """Return the port by which a connection is told: the servers' host's."""
+        return local_port if self.host == SERVER_HOST else remote_port
+
+    def write(self, raw: FilePath) -> None:
+        """Write all samples."""
+        with (raw / CONNECTIONS_FILE.format(host=self.host)).open("wb") as file:
+            file.writelines(self.rows.parts(ticks=self.ticks))
+
+
+def _end_of(file: FilePath) -> bytes:
+    """Return the end of a file, however long it is."""
+    with file.open("rb") as stream:
+        stream.seek(-min(LAST_BYTES, os.fstat(stream.fileno()).st_size), os.SEEK_END)
+        return stream.read()
+
+
+def last_words(output: FilePath, label: str) -> str:
+    """Return the last words of a program, on one line; ``output``: directory of its output."""
+    said = b"".join(_end_of(output / f"{label}.{ending}") for ending in ("out", "err"))
+    return " ".join(said.decode(errors="replace").split())[-500:] or "it said nothing"
+
+
+class Observers:
+    """What notes the state of path and hosts while programs run: ping, queues, connections."""
+
+    def __init__(self, plan: Plan, network: Network, raw: FilePath) -> None:
+        self.plan = plan
+        self.network = network
+        self.raw = raw
+        first, *others = network.layout.bottlenecks
+        files = {first: "queue.txt", **{port: f"queue-{port}.txt" for port in others}}
+        qdiscs = {port.name: port.queue for port in network.layout.ports}
+        self.queues = [
+            QueueSampler(port, raw / file, qdisc=qdiscs[port]) for port, file in files.items()
+        ]
+        self.connections = [Connections(host, network) for host in (CLIENT_HOST, SERVER_HOST)]
+        self.pings: subprocess.Popen[bytes] | None = None
+
+    def _ping(self, label: str, interval_s: float, count: int) -> subprocess.Popen[bytes]:
+        answer_s = 2 * self.plan.path.rtt_ms / 1e3 + LOST_S
+        arguments = ping.arguments(self.network.address(SERVER_HOST), interval_s, count, answer_s)
+        with (
+            network_namespace(self.network.pid(PINGER)),
+            (self.raw / f"{label}.out").open("wb") as output,
+        ):
+            return subprocess.Popen(arguments, stdout=output)
+
+    def ping_idle_path(self) -> str:
+        """Ping over the idle path and return the output of ping."""
+        self._ping("ping-idle", IDLE_INTERVAL_S, self.plan.idle_ping_count).wait()
+        return (self.raw / "ping-idle.out").read_text()
+
+    def start(self, timeout_s: float) -> None:
+        """Start to ping, once per interval of the plan."""
+        interval_s = self.plan.settings.ping_interval_s
+        self.pings = self._ping("ping", interval_s, math.ceil(timeout_s / interval_s) + 1)
+
+    def sample(self, tick: int, t_s: float) -> None:
+        """Note the state of queues and connections."""
+        for queue in self.queues:
+            queue.sample(t_s)
+        for connections in self.connections:
+            connections.sample(tick)
+
+    def end(self) -> None:
+        """End ping and write all samples."""
+        if self.pings:
+            self.pings.send_signal(signal.SIGINT)
+            self.pings.wait()
+        for queue in self.queues:
+            queue.close()
+        for connections in self.connections:
+            connections.write(self.raw)
+
+
+def status_of(program: Program) -> int:
+    """Return the status of a program that has ended."""
+    status = program.status
+    assert status is not None
+    return status
