@@ -42,8 +42,8 @@ def split_values(name: str, text: str) -> tuple[str, ...]:
     (('20ms', '160ms'), ('cubic', 'fast:alpha=8,beta=2', 'bbr'))
     >>> split_values("rate", "100Mbit,30s:20Mbit,1Gbit")
     ('100Mbit,30s:20Mbit', '1Gbit')
-    >>> split_values("drop", "packets:7,8")
-    ('packets:7,8',)
+    >>> split_values("drop", "packets:7,8"), split_values("capture", "sender,receiver")
+    (('packets:7,8',), ('sender,receiver',))
 
     Raises BadInputError for a range.
     """

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
-from farpath.mechanisms.dropper.mechanism import check_droppers, parse_droppers
+from farpath.mechanisms.dropper.mechanism import (
+    check_droppers,
+    check_program_droppers,
+    parse_droppers,
+)
 from farpath.spec.plan import Plan
 from tests.support.plans import with_droppers
 
@@ -122,3 +126,38 @@ def test_a_dropper_whose_turn_never_came_is_warned_of(plan: Plan, drop: str) -> 
 def test_a_dropper_that_took_some_is_not_warned_of(plan: Plan) -> None:
     dropping = with_droppers(plan, parse_droppers("every:1000"))
     assert check_droppers(after_dropper(seen=1000, lost=1), dropping) == []
+
+
+@pytest.mark.parametrize(
+    ("drop", "seen", "lost", "complaint"),
+    [
+        ("every:10", 99, 9, ""),
+        ("every:10", 99, 8, "took 8 of 99 packets, not 9"),
+        ("packets:5,100", 100, 2, ""),
+        ("packets:5,100", 100, 1, "took 1 of 100 packets, not 2"),
+        ("at:3s,4s", 99, 2, ""),
+        ("at:3s,4s", 99, 3, "took 3 of 99 packets, not 2"),
+    ],
+)
+def test_a_dropper_of_programs_takes_no_other_number_of_packets(
+    plan: Plan, drop: str, seen: int, lost: int, complaint: str
+) -> None:
+    dropping = with_droppers(plan, parse_droppers(drop))
+    readback = after_dropper(seen=seen, lost=lost)
+    if not complaint:
+        assert check_program_droppers(readback, dropping, 4.5) == []
+        return
+    with pytest.raises(CheckFailedError, match=complaint):
+        check_program_droppers(readback, dropping, 4.5)
+
+
+@pytest.mark.parametrize(
+    ("drop", "seen", "lost"),
+    [("every:10", 9, 0), ("every:10", 0, 0), ("packets:5,100", 99, 1), ("at:3s,9s", 99, 1)],
+)
+def test_a_dropper_of_programs_that_ended_before_its_turn_is_warned_of(
+    plan: Plan, drop: str, seen: int, lost: int
+) -> None:
+    dropping = with_droppers(plan, parse_droppers(drop))
+    found = check_program_droppers(after_dropper(seen=seen, lost=lost), dropping, 4.5)
+    assert found == [f"DROP {dropping.droppers[0]} lost {lost} packets: it saw {seen}"]

@@ -97,3 +97,18 @@ def test_a_trace_delivers_no_more_than_its_opportunities(tmp_path: FilePath) -> 
     _samples(tmp_path, (1.0, 0, 0), (2.0, 1003 * 1514, 1003))
     with pytest.raises(CheckFailedError, match="its trace has 1,001 opportunities of 1500 bytes"):
         check_carried(tmp_path, plan)
+
+
+def test_changes_after_the_end_of_a_client_were_not_made_and_are_not_missed(
+    tmp_path: FilePath,
+) -> None:
+    _answer(tmp_path)
+    assert link_changes(tmp_path, PLAN, ended_s=1.9) == {}
+    # At the moment of the end a change may have been made or not
+    assert link_changes(tmp_path, PLAN, ended_s=2.00005) == {}
+    with pytest.raises(CheckFailedError, match="s2-eth2 changed 0 times in the run, not 1"):
+        link_changes(tmp_path, PLAN, ended_s=2.1)
+    _answer(tmp_path, (2.00001, _link()))
+    assert len(link_changes(tmp_path, PLAN, ended_s=2.1)["link_changes"]) == 1
+    with pytest.raises(CheckFailedError, match="s2-eth2 changed 1 times in the run, not 0"):
+        link_changes(tmp_path, PLAN, ended_s=1.9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path as FilePath
 
 import pytest
@@ -38,3 +39,20 @@ def test_of_many_connections_those_that_sent_the_most_are_shown(
     (row,) = connections.lines
     assert row[0] == "receiver"
     assert connections.note.endswith("1 that sent less are left out.")
+
+
+def test_the_first_changes_of_ports_are_a_table_as_they_were_read_back(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program_overview, "MOST_CHANGES", 2)
+    record = write_programs(tmp_path / "exec-one")
+    changes = [
+        {"port": "s2-eth2", "at_s": 1.5, "done_s": 1.5, "rate_bps": 20_000_000},
+        {"port": "s1-eth1", "at_s": 2.0, "done_s": 2.0, "delay_ms": 40.0},
+        {"port": "s2-eth1", "at_s": 2.0, "done_s": 2.0, "delay_ms": 40.0},
+    ]
+    data = {**record.data, "readback": {"link_changes": changes}}
+    changed = dataclasses.replace(record, data=data)
+    _, _, table, _ = program_overview.program_overview(changed)
+    assert table.lines == (("1.5", "s2-eth2", "20", "-"), ("2", "s1-eth1", "-", "40"))
+    assert table.note == "1 later ones are left out."
