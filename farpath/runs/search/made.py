@@ -84,12 +84,11 @@ class Recorded:
         try:
             record = ServiceRecord(place, ServiceRecord.read(place, check_description))
             provenance = record.data["provenance"]
-            if provenance.get("code_sha256") != self._code:
-                return None
             before = provenance.get(FILES) or {}
             if self._files is None:
                 self._files = files_read(run, self.out)
-            changed = [
+            changed = ["farpath"] if provenance.get("code_sha256") != self._code else []
+            changed += [
                 FILE_WORDS[name] for name in _DECIDING if before.get(name) != self._files.get(name)
             ]
             if changed:

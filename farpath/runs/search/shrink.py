@@ -54,7 +54,8 @@ class Shrunk:
 
 def tell_try(failing: SeedResult, tried: Try) -> None:
     """Say how a try ended."""
-    faults = f"{len(tried.faults)} of {len(failing.faults)} faults"
+    shorter_ones = "" if set(tried.faults) <= set(failing.faults) else ", shorter"
+    faults = f"{len(tried.faults)} of {len(failing.faults)} faults{shorter_ones}"
     same = "" if tried.fails or not tried.ended.failed else ", another failure"
     known = ", recorded before" if tried.cached else ""
     said = f"up: seed {failing.seed}, try {tried.number}: {faults}: {tried.ended.words}"
