@@ -194,5 +194,9 @@ def test_the_commands_that_a_search_prints_repeat_its_runs(
         assert program == "farpath"
         assert again.status == 7
         assert json.loads(again.out)["fingerprint"] == fingerprint
+    # The report stands where the programs start, which may read it
+    again = farpath("up", str(file), "--seed=2", "--seeds=1", out)
+    assert "do not count, since these have changed: the shared directory" in again.err
+    assert "1 of 1 runs made" in again.err
     (suite,) = ElementTree.parse(report).getroot()
     assert len(suite.findall("testcase/failure")) == 1
