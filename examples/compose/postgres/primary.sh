@@ -1,3 +1,4 @@
+#!/bin/sh
 # A primary of PostgreSQL that one standby may follow; the programs are in the directory $BIN
 set -e
 "$BIN/initdb" -D /tmp/data -A trust -U bench --no-sync --no-instructions

@@ -33,6 +33,8 @@ async def ask(host: str, message: dict, limit_s: float = PEER_S) -> dict | None:
 
 
 class Node:
+    """A node: its log, its term, and what it is in it."""
+
     def __init__(self, name: str, peers: list[str]) -> None:
         self.name, self.peers = name, peers
         self.term, self.voted, self.role, self.leader = 0, None, "follower", None
@@ -44,11 +46,13 @@ class Node:
         self.changed = asyncio.Condition()
 
     def step_down(self, term: int) -> None:
+        """Follow whoever leads a term, which may be a new one."""
         if term > self.term:
             self.term, self.voted = term, None
         self.role = "follower"
 
     def answer_vote(self, m: dict) -> dict:
+        """Vote for the first candidate of a term whose log is no shorter (section 5.4.1)."""
         if m["term"] > self.term:
             self.step_down(m["term"])
         last = (self.log[-1][0] if self.log else 0, len(self.log))
@@ -63,6 +67,7 @@ class Node:
         return {"term": self.term, "granted": granted}
 
     def answer_append(self, m: dict) -> dict:
+        """Take entries of a leader behind one that both have (section 5.3)."""
         if m["term"] < self.term:
             return {"term": self.term, "ok": False}
         self.step_down(m["term"])
@@ -81,6 +86,7 @@ class Node:
         return {"term": self.term, "ok": True, "length": at + len(entries)}
 
     async def answer_add(self, m: dict) -> dict:
+        """Add a number to the log, and wait until it is committed."""
         if self.role != "leader":
             return {"ok": False, "leader": self.leader}
         values = [value for _, value in self.log]
@@ -90,14 +96,13 @@ class Node:
         length, term = values.index(m["value"]) + 1, self.term
         try:
             async with asyncio.timeout(3.0), self.changed:
-                await self.changed.wait_for(
-                    lambda: self.committed >= length or self.term != term
-                )
+                await self.changed.wait_for(lambda: self.committed >= length or self.term != term)
         except TimeoutError:
             return {"ok": False, "leader": None}
         return {"ok": self.term == term, "leader": self.name}
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one message."""
         m = json.loads(await reader.readline())
         if m["kind"] == "vote":
             answer = self.answer_vote(m)
@@ -113,12 +118,17 @@ class Node:
         writer.close()
 
     async def replicate(self, peer: str, term: int) -> None:
+        """Send a peer what it lacks, as long as this node leads a term."""
         while self.role == "leader" and self.term == term:
             at = self.next[peer]
             message = {
-                "kind": "append", "name": self.name, "term": term, "at": at,
+                "kind": "append",
+                "name": self.name,
+                "term": term,
+                "at": at,
                 "before": self.log[at - 1][0] if at else 0,
-                "entries": self.log[at : at + 50], "committed": self.committed,
+                "entries": self.log[at : at + 50],
+                "committed": self.committed,
             }
             answer = await ask(peer, message)
             if answer and answer["term"] > self.term:
@@ -132,6 +142,7 @@ class Node:
             await asyncio.sleep(HEARTBEAT_S)
 
     async def commit(self) -> None:
+        """Commit what a majority has of this term (section 5.4.2)."""
         lengths = sorted([len(self.log), *self.matched.values()])
         agreed = lengths[(len(lengths) - 1) // 2]
         if agreed > self.committed and self.log[agreed - 1][0] == self.term:
@@ -140,6 +151,7 @@ class Node:
             self.changed.notify_all()
 
     async def elect(self) -> None:
+        """Ask all peers for their votes, and lead if a majority gives them."""
         self.role, self.leader = "candidate", None
         self.term += 1
         self.voted, term = self.name, self.term
@@ -157,6 +169,7 @@ class Node:
             await asyncio.gather(*(self.replicate(peer, term) for peer in self.peers))
 
     async def run(self) -> None:
+        """Serve, and seek election when no leader is heard."""
         server = await asyncio.start_server(self.serve, "0.0.0.0", PORT)
         async with server:
             while True:

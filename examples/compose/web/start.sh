@@ -1,3 +1,4 @@
+#!/bin/sh
 # nginx with TLS and HTTP/2, with a certificate of its own and a page with twenty pictures
 set -e
 cd /tmp
