@@ -55,10 +55,11 @@ def draw(
                 problem="a file has its own sites and links, beside `record` and options of a run",
                 remedy="leave one of them out",
             )
+        from farpath.lab.artifacts.user_topologies import user_network
         from farpath.planning.deployment_files import read_deployment
         from farpath.report.figures import sites
 
-        deployment = read_deployment(file)
+        deployment = read_deployment(file, network_of=user_network)
         if text:
             print(sites.as_text(deployment), end="")
             return

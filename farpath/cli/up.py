@@ -116,6 +116,7 @@ def up(
     this machine's own programs. With --seeds it seeks a seed whose run fails, on all cores, and the
     same command continues.
     """
+    from farpath.lab.artifacts.user_topologies import user_network
     from farpath.lab.exec.service_roots import found_services
     from farpath.mechanisms import quantities
     from farpath.planning.deployment_files import read_deployment
@@ -138,7 +139,9 @@ def up(
         check_seeds(seeds, keep_going, main_alone)
 
     def read(of_seed: int | None) -> Deployment:
-        return read_deployment(file, of_seed, fault or (), no_faults=no_faults)
+        return read_deployment(
+            file, of_seed, fault or (), no_faults=no_faults, network_of=user_network
+        )
 
     deployment = read(seed)
     print_warnings(deployment.warnings)

@@ -86,7 +86,9 @@ class Deployment:
     ``name``: of the records. ``services``: in the file's order. ``sites``: names of services, by
     site. ``main``: the service whose end ends the run. ``faults``: with their moments drawn.
     ``warnings``: what of the file has no meaning here. ``stack``: congestion control of all hosts.
-    ``directory``: that of the file, in which this machine's programs start.
+    ``directory``: that of the file, in which this machine's programs start. ``access``: what the
+    cable between a service and its site does to what the service sends, and to what it gets; of
+    others nothing.
     """
 
     name: str
@@ -101,3 +103,4 @@ class Deployment:
     stack: str = "cubic"
     warnings: tuple[str, ...] = ()
     directory: str = "."
+    access: Mapping[str, tuple[Shaping, Shaping]] = field(default_factory=dict)

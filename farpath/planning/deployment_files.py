@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
 from farpath.planning.compose import compose_deployment
+from farpath.planning.compose.reader import NetworkOf, no_network
 from farpath.planning.containerlab import containerlab_deployment
 from farpath.planning.deployment import Deployment
 from farpath.planning.file_models import in_part
@@ -19,6 +20,7 @@ def read_deployment(
     faults: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     no_faults: bool = False,
+    network_of: NetworkOf = no_network,
 ) -> Deployment:
     """Return what a file asks for: a topology of containerlab if it has one, else a compose file.
 
@@ -33,5 +35,6 @@ def read_deployment(
             )
     topology = data.get("topology")
     is_topology = isinstance(topology, dict) and "nodes" in topology
-    read = containerlab_deployment if is_topology else compose_deployment
-    return read(data, file, seed, faults, environment, no_faults)
+    if is_topology:
+        return containerlab_deployment(data, file, seed, faults, environment, no_faults)
+    return compose_deployment(data, file, seed, faults, environment, no_faults, network_of)

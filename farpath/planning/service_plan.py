@@ -59,8 +59,11 @@ def network_of(deployment: Deployment) -> SiteNetwork:
 
     cables = []
     for site, names in deployment.sites.items():
-        for host in (*(host_of(numbers[name]) for name in names), probes[site]):
-            cables.append(Cable(host, 0, switches[site], port(switches[site])))
+        switch = switches[site]
+        for name in names:
+            access = deployment.access.get(name, (Shaping(), Shaping()))
+            cables.append(Cable(host_of(numbers[name]), 0, switch, port(switch), *access))
+        cables.append(Cable(probes[site], 0, switch, port(switch)))
     for link in deployment.links:
         one, other = switches[link.one], switches[link.other]
         cables.append(Cable(one, port(one), other, port(other), link.there, link.back))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Annotated, Any
@@ -21,9 +21,10 @@ from farpath.planning.compose.services import (
     service_request,
 )
 from farpath.planning.compose.variables import Interpolation, parse_variables
-from farpath.planning.deployment import Deployment, plain_name
+from farpath.planning.deployment import Deployment, SiteLink, plain_name
 from farpath.planning.faults import Targets, read_faults
 from farpath.planning.file_models import Keyed, Text, checked, in_part, mapping_of
+from farpath.planning.mininet_sites import Access, read_hosts, sites_of
 from farpath.planning.program_plan import parse_date_s
 from farpath.planning.request import parse_seed
 from farpath.planning.site_links import read_links
@@ -39,7 +40,10 @@ from farpath.planning.volumes import Volumes
 from farpath.planning.yaml_text import nearest, parse_yaml, read_text, shown, text_of
 from farpath.spec.programs import TIMEOUT_S_RANGE
 from farpath.spec.services import Fault
+from farpath.spec.user_network import UserNetwork
 
+#: Reads the network of a Mininet topology by its text (``./mine.py:Tree,2``); None for any other.
+NetworkOf = Callable[[str], UserNetwork | None]
 #: The key with what farpath needs beside compose-spec.
 OWN = "x-farpath"
 #: Keys at a file's top: those that are read, those that are refused, and one that has no meaning.
@@ -67,10 +71,17 @@ class OwnModel(Keyed):
     timeout: Text | None = None
     date: Text | None = None
     main: Text | None = None
+    topology: Text | None = None
+    hosts: Any = None
     stack: Text = "cubic"
     sites: Any = None
     links: Any = None
     faults: Any = None
+
+
+def no_network(_text: str) -> UserNetwork | None:
+    """Read no topology."""
+    return None
 
 
 def read_compose(
@@ -79,21 +90,22 @@ def read_compose(
     faults: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     no_faults: bool = False,
+    network_of: NetworkOf = no_network,
 ) -> Deployment:
     """Return what a compose file asks for.
 
     ``seed``: in place of the file's. ``faults``: texts as of ``planning.faults``, beside those of
     the file. ``environment``: values of variables, of this process unless given; they have
     precedence over ``.env`` beside the file. ``no_faults``: leaves out the file's faults, and the
-    changes of its links, so that the faults are those of the texts. Raises BadInputError, in one
-    line that names file, service and key, for what is no compose file and for what the lab does
-    not have.
+    changes of its links, so that the faults are those of the texts. ``network_of``: reads a Mininet
+    topology that the file names. Raises BadInputError, in one line that names file, service and
+    key, for what is no compose file and for what the lab does not have.
     """
     with in_part(str(file)):
         data = parse_yaml(read_text(file))
         if not isinstance(data, dict):
             raise BadInputError(problem="it is no compose file", remedy="it begins with services:")
-    return compose_deployment(data, file, seed, faults, environment, no_faults)
+    return compose_deployment(data, file, seed, faults, environment, no_faults, network_of)
 
 
 def compose_deployment(
@@ -103,11 +115,12 @@ def compose_deployment(
     faults: Sequence[str],
     environment: Mapping[str, str] | None,
     no_faults: bool,
+    network_of: NetworkOf = no_network,
 ) -> Deployment:
     """Return what the mapping of a compose file asks for, as ``read_compose`` does."""
     with in_part(str(file)):
         values = os.environ if environment is None else environment
-        deployment, entries, changes = _read(data, file, seed, values)
+        deployment, entries, changes = _read(data, file, seed, values, network_of)
     if no_faults:
         entries, changes = None, ()
     part = f"{file}: {OWN}"
@@ -117,7 +130,11 @@ def compose_deployment(
 
 
 def _read(
-    data: Mapping[str, Any], file: FilePath, seed: int | None, environment: Mapping[str, str]
+    data: Mapping[str, Any],
+    file: FilePath,
+    seed: int | None,
+    environment: Mapping[str, str],
+    network_of: NetworkOf,
 ) -> tuple[Deployment, object, tuple[Fault, ...]]:
     """Return a deployment without faults, the file's faults as entries, and changes of links."""
     _require_keys(data)
@@ -159,8 +176,19 @@ def _read(
         if seed is None:
             seed = Deployment.seed if own_model.seed is None else parse_seed(own_model.seed)
         left_out = [name for name in named if name not in running]
-        sites = read_sites(own_model.sites, list(running), left_out)
-        links, changes = read_links(own_model.links, list(sites), timeout_s)
+        access: Mapping[str, Access] = {}
+        if own_model.topology is not None:
+            changes: tuple[Fault, ...] = ()
+            sites, links, access = _of_mininet(own_model, list(running), file.parent, network_of)
+        else:
+            if own_model.hosts is not None:
+                raise BadInputError(
+                    option="hosts",
+                    problem="they are those of a topology, and the file names none",
+                    remedy="give it one, as in topology: ./mine.py, or leave hosts out",
+                )
+            sites = read_sites(own_model.sites, list(running), left_out)
+            links, changes = read_links(own_model.links, list(sites), timeout_s)
         main = main_service(own_model.main, requests, _CHOOSE_MAIN)
         date_s = None if own_model.date is None else parse_date_s(own_model.date)
     deployment = Deployment(
@@ -174,9 +202,33 @@ def _read(
         date_s=date_s,
         stack=own_model.stack,
         directory=str(file.parent),
+        access=access,
         warnings=(*around.all_warnings(), *main_warnings(main, requests)),
     )
     return deployment, own_model.faults, changes
+
+
+def _of_mininet(
+    model: OwnModel, services: Sequence[str], folder: FilePath, network_of: NetworkOf
+) -> tuple[Mapping[str, tuple[str, ...]], tuple[SiteLink, ...], Mapping[str, Access]]:
+    """Return sites, links and services' own cables of a Mininet topology that a file names."""
+    if model.sites is not None or model.links is not None:
+        raise BadInputError(
+            option="topology",
+            problem="a topology has its own switches and links, beside sites and links",
+            remedy="leave one of them out",
+        )
+    text = str(model.topology)
+    network = network_of(text if text.startswith("/") else f"{folder}/{text}")
+    if network is None:
+        raise BadInputError(
+            option="topology",
+            given=on_one_line(text),
+            problem="it is no file",
+            remedy="give a Python file with a class derived from Mininet's Topo, as in ./mine.py",
+        )
+    found = sites_of(network, read_hosts(model.hosts, services, network))
+    return found.sites, found.links, found.access
 
 
 def _require_keys(data: Mapping[str, Any]) -> None:
