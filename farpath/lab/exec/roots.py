@@ -92,7 +92,7 @@ def roots(
         else:
             for command in commands[host]:
                 check_program(command[0], directory)
-            usual = machine_environment()
+            usual = _environment_of_machine()
             files[host] = None
             places[host] = Place(MACHINE_ROOT, (*usual, *environment), str(directory))
     is_mounted = share is not None and any(place.root != MACHINE_ROOT for place in places.values())
@@ -111,7 +111,7 @@ def _images(
     return {host: unpacked[path] for host, path in paths.items()}
 
 
-def machine_environment() -> tuple[str, ...]:
+def _environment_of_machine() -> tuple[str, ...]:
     """Return the environment of this machine's programs: their search path and their user."""
     further = {name: os.environ[name] for name in FURTHER_VARIABLES if name in os.environ}
     usual = {name: os.environ.get(name, other) for name, other in USUAL_VARIABLES.items()}

@@ -12,7 +12,7 @@ from farpath.base.project import BUILD
 from farpath.lab.artifacts import oci
 from farpath.lab.artifacts.host_images import unpack_image
 from farpath.lab.exec.engine_images import engine_image
-from farpath.lab.exec.roots import check_program, machine_environment
+from farpath.lab.exec.roots import USUAL_VARIABLES, check_program
 from farpath.lab.exec.users import User, current_user, named_user
 from farpath.planning.deployment import MACHINE, Deployment, ServiceRequest, VolumeRequest
 from farpath.planning.service_plan import host_of
@@ -90,6 +90,12 @@ def _variables(texts: tuple[str, ...]) -> dict[str, str]:
     return {name: value for name, _, value in (text.partition("=") for text in texts)}
 
 
+def _machine_environment() -> tuple[str, ...]:
+    """Return the variables of this machine's programs: as in a container, but its search path."""
+    usual = {**USUAL_VARIABLES, "PATH": os.environ.get("PATH", USUAL_VARIABLES["PATH"])}
+    return tuple(f"{name}={value}" for name, value in usual.items())
+
+
 def _root(
     deployment: Deployment,
     request: ServiceRequest,
@@ -100,7 +106,7 @@ def _root(
     directory = os.path.abspath(deployment.directory)
     if request.image == MACHINE:
         inside = os.path.join(directory, request.working_dir or "")
-        return _Root(Place(MACHINE_ROOT, machine_environment(), os.path.normpath(inside)), None)
+        return _Root(Place(MACHINE_ROOT, _machine_environment(), os.path.normpath(inside)), None)
     if request.image not in unpacked:
         is_file = request.image.endswith(_TARS) or request.image.startswith(("./", "../", "/"))
         path = (
