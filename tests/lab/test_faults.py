@@ -44,13 +44,18 @@ class Running:
         )
 
     def guest_pids(self) -> list[int]:
-        """Processes of a guest of this directory, first the guest's kernel."""
-        pids = []
+        """Processes of a guest of this directory, first the guest's kernel, which starts them.
+
+        Numbers of processes begin again with small ones, so that their start decides.
+        """
+        found = []
         for process in FilePath("/proc").glob("[0-9]*"):
             with suppress(OSError):
                 if (process / "cwd").readlink().is_relative_to(self.temporary):
-                    pids.append(int(process.name))
-        return sorted(pids)
+                    _, _, fields = (process / "stat").read_text().rpartition(") ")
+                    # starttime of proc(5), of which the state is the third field
+                    found.append((int(fields.split()[19]), int(process.name)))
+        return [pid for _, pid in sorted(found)]
 
     def is_gone(self) -> bool:
         """Whether no process of its guest is left."""
