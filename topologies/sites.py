@@ -55,6 +55,11 @@ def lay_out(plan: Plan) -> Layout:
     )
 
 
+def site_switches(network: UserNetwork, probes: Mapping[str, str]) -> dict[str, str]:
+    """Return the switch of each site; ``probes``: a host of each site."""
+    return {site: network.steps[probe][0].end for site, probe in probes.items()}
+
+
 def both_steps(cable: Cable) -> tuple[Step, Step]:
     """Return the two directions of a cable."""
     return Step(cable, is_there=True), Step(cable, is_there=False)

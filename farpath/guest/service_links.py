@@ -19,7 +19,7 @@ from farpath.spec.services import DELAY, LINK_DOWN, LOSS, PARTITION, RATE, Fault
 from farpath.spec.user_network import Step
 from farpath.tools.commands import run
 from topologies.own import cable_links
-from topologies.sites import both_steps, leaving, network_of, shaping_ports
+from topologies.sites import both_steps, leaving, network_of, shaping_ports, site_switches
 
 #: Bit of an Ethernet address that says that it is a group's.
 GROUPS = "01:00:00:00:00:00/01:00:00:00:00:00"
@@ -37,9 +37,7 @@ class SiteLinks:
         self.links = cable_links(plan, self.own)
         layout = network.layout
         self.macs = {name: addresses.mac_address(layout, name) for name in layout.hosts}
-        self.switches = {
-            site: self.own.steps[probe][0].end for site, probe in services.probes.items()
-        }
+        self.switches = site_switches(self.own, services.probes)
         self.peers = {port.name: peer.name for port, peer in self._ends()}
         self.planned = {port.name: port.queue for port in layout.ports if port.queue}
         self.active: dict[int, Fault] = {}

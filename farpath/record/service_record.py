@@ -35,7 +35,7 @@ from farpath.spec.site_network import plan_of_sites
 from farpath.spec.wire import as_wire, from_wire
 from farpath.tools import ping, tc
 from topologies.own import cable_links
-from topologies.sites import both_steps, network_of, shaping_ports
+from topologies.sites import both_steps, network_of, shaping_ports, site_switches
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ class UpEnding:
 def _links(plan: Plan, services: Services) -> dict[str, str]:
     """Return the link of each bottleneck's port, as ``eu>us``."""
     network = network_of(plan)
-    sites = {network.steps[probe][0].end: site for site, probe in services.probes.items()}
+    sites = {switch: site for site, switch in site_switches(network, services.probes).items()}
     links = cable_links(plan, network)
     return {
         port: f"{sites[step.start]}>{sites[step.end]}"

@@ -11,6 +11,7 @@ from farpath.base.errors import on_one_line
 from farpath.planning.faults import fault_text
 from farpath.report.program_overview import connection_metrics, connections_table
 from farpath.report.table import Table
+from topologies.sites import site_switches
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,8 +96,9 @@ def _sites_of_hosts(record: ServiceRecord) -> dict[str, str]:
     """Return the site of each host."""
     network = record.plan.user_network
     assert network
-    switches = {network.steps[probe][0].end: site for site, probe in record.services.probes.items()}
-    return {host: switches[network.steps[host][0].end] for host in network.hosts}
+    switches = site_switches(network, record.services.probes)
+    sites = {switch: site for site, switch in switches.items()}
+    return {host: sites[network.steps[host][0].end] for host in network.hosts}
 
 
 def _sites_table(pairs: list[dict[str, Any]]) -> Table:

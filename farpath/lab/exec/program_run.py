@@ -149,17 +149,17 @@ def run_programs(
         try:
             ending, stamp = _fill(partial, session, log, kept)
         except LabFailedError as error:
-            raise _with_remedy(error, programs) from error
+            raise with_remedy(error, programs.memory_bytes) from error
     return ProgramOutcome(out / name, ending, stamp)
 
 
-def _with_remedy(error: LabFailedError, programs: Programs) -> LabFailedError:
+def with_remedy(error: LabFailedError, program_bytes: int) -> LabFailedError:
     """Return a lab's error with the remedy that fits programs in place of flows.
 
-    The kernel itself may run out of memory, by its sockets and other objects, which no group is
-    charged with.
+    ``program_bytes``: memory of the programs. The kernel itself may run out of memory, by its
+    sockets and other objects, which no group is charged with.
     """
-    more = f"give more, as in --memory={more_memory(programs.memory_bytes)}"
+    more = f"give more, as in --memory={more_memory(program_bytes)}"
     return LabFailedError(error.message.replace(FEWER_FLOWS, more), error.detail)
 
 

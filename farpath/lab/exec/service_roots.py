@@ -21,9 +21,6 @@ from farpath.spec.programs import Place
 from farpath.spec.protocol import IMAGES_DIR, MACHINE_ROOT
 from farpath.spec.services import Service, Volume
 
-#: Suffixes of files that are images.
-_TARS = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".oci")
-
 
 @dataclass(frozen=True)
 class FoundServices:
@@ -69,7 +66,7 @@ def found_services(deployment: Deployment, build: FilePath = BUILD) -> FoundServ
             Service(
                 request.name,
                 host,
-                _command(deployment, request, root),
+                _command(request, root),
                 place,
                 request.names,
                 user.user,
@@ -103,17 +100,13 @@ def _root(
     unpacked: dict[str, tuple[oci.Image, HostImage]],
 ) -> _Root:
     """Return the root of a service; an image is unpacked once."""
-    directory = os.path.abspath(deployment.directory)
     if request.image == MACHINE:
+        directory = os.path.abspath(deployment.directory)
         inside = os.path.join(directory, request.working_dir or "")
         return _Root(Place(MACHINE_ROOT, _machine_environment(), os.path.normpath(inside)), None)
     if request.image not in unpacked:
-        is_file = request.image.endswith(_TARS) or request.image.startswith(("./", "../", "/"))
-        path = (
-            FilePath(directory, request.image)
-            if is_file
-            else engine_image(request.image, request.name)
-        )
+        is_file = request.image.startswith("/")
+        path = FilePath(request.image) if is_file else engine_image(request.image, request.name)
         unpacked[request.image] = oci.read_image(path), unpack_image(str(path), build)
     image, host_image = unpacked[request.image]
     place = Place(
@@ -124,7 +117,7 @@ def _root(
     return _Root(place, build / "own" / host_image.build / "rootfs", image, host_image)
 
 
-def _command(deployment: Deployment, request: ServiceRequest, root: _Root) -> tuple[str, ...]:
+def _command(request: ServiceRequest, root: _Root) -> tuple[str, ...]:
     """Return the words with which a service starts.
 
     A file's entrypoint takes the place of the image's, and of its command too (compose-spec).

@@ -18,8 +18,7 @@ from farpath.base.errors import LabFailedError
 from farpath.base.files import remove_directory, require_unicode, safe_name
 from farpath.lab import machine_files, uml
 from farpath.lab.artifacts.images import Images, find_images
-from farpath.lab.console import FEWER_FLOWS
-from farpath.lab.exec.program_run import PATIENCE, REAL_COUNTER, WallTimeoutError, more_memory
+from farpath.lab.exec.program_run import PATIENCE, REAL_COUNTER, WallTimeoutError, with_remedy
 from farpath.lab.forwarder import Forwarder
 from farpath.lab.process import RawRun
 from farpath.lab.provenance import images_identity, provenance
@@ -84,9 +83,7 @@ def run_services(
         try:
             ending, stamp = _fill(partial, run, images, streams, watch, wall_s, log, kept)
         except LabFailedError as error:
-            more = f"give more, as in --memory={more_memory(run.services.memory_bytes)}"
-            message = error.message.replace(FEWER_FLOWS, more)
-            raise LabFailedError(message, error.detail) from error
+            raise with_remedy(error, run.services.memory_bytes) from error
     return UpOutcome(out / name, ending, stamp)
 
 
