@@ -7,14 +7,14 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path as FilePath
 
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.program_hosts import Program
 from farpath.guest.sock_diag import SockDiag
 from farpath.guest.traffic import QueueSampler
-from farpath.spec.hosts import PINGER
+from farpath.spec.hosts import PINGER, Pair
 from farpath.spec.plan import Plan
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST
 from farpath.spec.protocol import CONNECTIONS_FILE
@@ -70,39 +70,52 @@ def last_words(output: FilePath, label: str) -> str:
 
 
 class Observers:
-    """What notes the state of path and hosts while programs run: ping, queues, connections."""
+    """Notes the state of path and hosts while programs run: pings, queues, connections.
 
-    def __init__(self, plan: Plan, network: Network, raw: FilePath) -> None:
+    ``queues``: the raw file of each port whose queue is sampled. ``connections``: of each host.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        network: Network,
+        raw: FilePath,
+        queues: Mapping[str, str],
+        connections: Sequence[Connections],
+    ) -> None:
         self.plan = plan
         self.network = network
         self.raw = raw
-        first, *others = network.layout.bottlenecks
-        files = {first: "queue.txt", **{port: f"queue-{port}.txt" for port in others}}
         qdiscs = {port.name: port.queue for port in network.layout.ports}
         self.queues = [
-            QueueSampler(port, raw / file, qdisc=qdiscs[port]) for port, file in files.items()
+            QueueSampler(port, raw / file, qdisc=qdiscs[port]) for port, file in queues.items()
         ]
-        self.connections = [Connections(host, network) for host in (CLIENT_HOST, SERVER_HOST)]
-        self.pings: subprocess.Popen[bytes] | None = None
+        self.connections = connections
+        self.pings: list[subprocess.Popen[bytes]] = []
 
-    def _ping(self, label: str, interval_s: float, count: int) -> subprocess.Popen[bytes]:
-        answer_s = 2 * self.plan.path.rtt_ms / 1e3 + LOST_S
-        arguments = ping.arguments(self.network.address(SERVER_HOST), interval_s, count, answer_s)
+    def ping(
+        self, pair: Pair, rtt_ms: float, label: str, interval_s: float, count: int
+    ) -> subprocess.Popen[bytes]:
+        """Start to ping from a host to another; ``label``: of the raw file with the output."""
+        host, target = pair
+        answer_s = 2 * rtt_ms / 1e3 + LOST_S
+        arguments = ping.arguments(self.network.address(target), interval_s, count, answer_s)
         with (
-            network_namespace(self.network.pid(PINGER)),
+            network_namespace(self.network.pid(host)),
             (self.raw / f"{label}.out").open("wb") as output,
         ):
             return subprocess.Popen(arguments, stdout=output)
 
-    def ping_idle_path(self) -> str:
+    def ping_idle(self, pair: Pair, rtt_ms: float, label: str) -> str:
         """Ping over the idle path and return the output of ping."""
-        self._ping("ping-idle", IDLE_INTERVAL_S, self.plan.idle_ping_count).wait()
-        return (self.raw / "ping-idle.out").read_text()
+        self.ping(pair, rtt_ms, label, IDLE_INTERVAL_S, self.plan.idle_ping_count).wait()
+        return (self.raw / f"{label}.out").read_text()
 
-    def start(self, timeout_s: float) -> None:
-        """Start to ping, once per interval of the plan."""
+    def keep_pinging(self, pair: Pair, rtt_ms: float, label: str, timeout_s: float) -> None:
+        """Start to ping, once per interval of the plan, until the end."""
         interval_s = self.plan.settings.ping_interval_s
-        self.pings = self._ping("ping", interval_s, math.ceil(timeout_s / interval_s) + 1)
+        count = math.ceil(timeout_s / interval_s) + 1
+        self.pings.append(self.ping(pair, rtt_ms, label, interval_s, count))
 
     def sample(self, tick: int, t_s: float) -> None:
         """Note the state of queues and connections."""
@@ -112,14 +125,34 @@ class Observers:
             connections.sample(tick)
 
     def end(self) -> None:
-        """End ping and write all samples."""
-        if self.pings:
-            self.pings.send_signal(signal.SIGINT)
-            self.pings.wait()
+        """End all pings and write all samples."""
+        for process in self.pings:
+            process.send_signal(signal.SIGINT)
+            process.wait()
         for queue in self.queues:
             queue.close()
         for connections in self.connections:
             connections.write(self.raw)
+
+
+class PathObservers(Observers):
+    """The observers of a path with programs at its two ends."""
+
+    PAIR = (PINGER, SERVER_HOST)
+
+    def __init__(self, plan: Plan, network: Network, raw: FilePath) -> None:
+        first, *others = network.layout.bottlenecks
+        files = {first: "queue.txt", **{port: f"queue-{port}.txt" for port in others}}
+        hosts = (CLIENT_HOST, SERVER_HOST)
+        super().__init__(plan, network, raw, files, [Connections(host, network) for host in hosts])
+
+    def ping_idle_path(self) -> str:
+        """Ping over the idle path and return the output of ping."""
+        return self.ping_idle(self.PAIR, self.plan.path.rtt_ms, "ping-idle")
+
+    def start(self, timeout_s: float) -> None:
+        """Start to ping the servers' host."""
+        self.keep_pinging(self.PAIR, self.plan.path.rtt_ms, "ping", timeout_s)
 
 
 def status_of(program: Program) -> int:

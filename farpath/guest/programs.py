@@ -29,7 +29,7 @@ from farpath.guest.program_network import (
     copy_at_first_switch,
     start_network,
 )
-from farpath.guest.program_observers import Observers, SendEvent, last_words, status_of
+from farpath.guest.program_observers import PathObservers, SendEvent, last_words, status_of
 from farpath.guest.traffic import TrafficError
 from farpath.spec.plan import Plan
 from farpath.spec.programs import (
@@ -291,7 +291,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     send_event("hosts-ready")
     raw = FilePath("/tmp") / RAW_DIR
     raw.mkdir()
-    observers = Observers(plan, network, raw)
+    observers = PathObservers(plan, network, raw)
     devices.start(raw)
     system.wait_until(system.next_second_ns())
     send_event("idle-pings", output=observers.ping_idle_path())
