@@ -10,6 +10,7 @@ import sys
 import threading
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path as FilePath
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -138,9 +139,12 @@ def up(
 
         check_seeds(seeds, keep_going, main_alone)
 
+    # A topology's file runs once, however many seeds there are
+    network_of = cache(user_network)
+
     def read(of_seed: int | None) -> Deployment:
         return read_deployment(
-            file, of_seed, fault or (), no_faults=no_faults, network_of=user_network
+            file, of_seed, fault or (), no_faults=no_faults, network_of=network_of
         )
 
     deployment = read(seed)

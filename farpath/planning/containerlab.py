@@ -33,6 +33,7 @@ from pydantic import BeforeValidator, Field
 
 from farpath.base.errors import BadInputError, on_one_line
 from farpath.planning.compose.services import (
+    Keys,
     Surroundings,
     health_command,
     host_names,
@@ -306,27 +307,14 @@ def _node(name: str, topology: Mapping[str, Any], around: Surroundings) -> NodeM
 
 def _checked_node(name: str, joined: Mapping[str, Any], around: Surroundings) -> NodeModel:
     """Return a node's keys as a model; raise BadInputError for what the lab does not have."""
-    known = {field.alias or key for key, field in NodeModel.model_fields.items()}
+    known = [field.alias or key for key, field in NodeModel.model_fields.items()]
+    keys = Keys(known, REFUSED, WITHOUT_MEANING)
     kept = {}
     for key, value in joined.items():
-        if key in REFUSED and value not in (None, False, [], {}):
-            raise BadInputError(
-                option=key,
-                given=shown(value),
-                problem="the lab does not have it",
-                remedy=REFUSED[key],
-            )
-        if key in WITHOUT_MEANING:
-            around.has_no_meaning(key, name)
-        elif key not in known and key not in REFUSED and not key.startswith("x-"):
-            near = nearest(key, [*known, *REFUSED, *WITHOUT_MEANING])
-            raise BadInputError(
-                option=on_one_line(key),
-                problem=f"there is no such key{near}",
-                remedy="leave it out",
-            )
-        elif key in known and value is not None:
-            kept[key] = value
+        if keys.is_read(key, value, name, around) and not key.startswith("x-"):
+            keys.require(key, "leave it out")
+            if value is not None:
+                kept[key] = value
     return checked(NodeModel, kept)
 
 

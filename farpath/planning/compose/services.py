@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
@@ -89,6 +89,45 @@ class Surroundings:
         return tuple(dict.fromkeys([*unset, *self.warnings, *self.volumes.warnings, *keys]))
 
 
+@dataclass(frozen=True)
+class Keys:
+    """The keys of a service in a format of files.
+
+    ``read``: those that are read. ``refused``: those that would change the result, with remedies.
+    ``without_meaning``: those that have no effect here.
+    """
+
+    read: Collection[str]
+    refused: Mapping[str, str]
+    without_meaning: Collection[str]
+
+    def is_read(self, key: str, value: object, service: str, around: Surroundings) -> bool:
+        """Whether a key may be read; one without meaning is noted.
+
+        Raises BadInputError for a key that is refused and given.
+        """
+        if key in self.refused and value not in (None, False, [], {}):
+            raise BadInputError(
+                option=key,
+                given=shown(value),
+                problem="the lab does not have it",
+                remedy=self.refused[key],
+            )
+        if key in self.without_meaning:
+            around.has_no_meaning(key, service)
+        return key not in (*self.refused, *self.without_meaning)
+
+    def require(self, key: str, remedy: str) -> None:
+        """Raise BadInputError for a key that is not among these."""
+        known = [*self.read, *self.refused, *self.without_meaning]
+        if key not in known:
+            raise BadInputError(
+                option=on_one_line(key),
+                problem=f"there is no such key{nearest(key, known)}",
+                remedy=remedy,
+            )
+
+
 def require_name(name: str) -> None:
     """Raise BadInputError for what is no service's name."""
     if not NAME.fullmatch(name) or name == "localhost":
@@ -102,32 +141,18 @@ def require_name(name: str) -> None:
 
 def read_service(name: str, data: object, around: Surroundings) -> ServiceModel:
     """Return a service's mapping as a model; raise BadInputError for keys that are refused."""
+    keys = Keys(tuple(ServiceModel.model_fields), REFUSED, WITHOUT_MEANING)
     own: dict[str, Any] = {}
     for key, value in mapping_of(data, "services").items():
         if key.startswith("x-"):
             continue
-        if key in REFUSED and value not in (None, False, [], {}):
-            raise BadInputError(
-                option=key,
-                given=shown(value),
-                problem="the lab does not have it",
-                remedy=REFUSED[key],
-            )
-        if key in WITHOUT_MEANING:
-            around.has_no_meaning(key, name)
-        elif key not in REFUSED:
+        if keys.is_read(key, value, name, around):
             with in_part(key):
                 interpolated = around.interpolation.of(value)
             if interpolated is not None:
                 own[key] = interpolated
     for key in own:
-        known = ServiceModel.model_fields
-        if key not in known:
-            raise BadInputError(
-                option=on_one_line(key),
-                problem=f"there is no such key{nearest(key, [*known, *REFUSED, *WITHOUT_MEANING])}",
-                remedy="leave it out, or begin it with x-",
-            )
+        keys.require(key, "leave it out, or begin it with x-")
     return checked(ServiceModel, own)
 
 
