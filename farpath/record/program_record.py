@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from farpath.base.errors import BadInputError, LabFailedError
+from farpath.base.errors import LabFailedError
 from farpath.base.frames import add_to_hash, read_frame, typed_frame
 from farpath.mechanisms.mechanism import RecordPart
 from farpath.mechanisms.trace import rows as trace_rows
@@ -27,7 +27,13 @@ from farpath.record.description import write_description
 from farpath.record.record import COLUMNS as SAMPLE_COLUMNS
 from farpath.record.record import columns_of as sample_columns_of
 from farpath.record.record import ping_rows
-from farpath.record.record_directory import RecordDirectory, directories_with, table_file
+from farpath.record.record_directory import (
+    RecordDirectory,
+    directories_with,
+    require_tables,
+    table_file,
+    write_tables,
+)
 from farpath.spec.plan import Plan
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Programs
 from farpath.spec.protocol import COLLECTED_DIR, CONNECTIONS_FILE
@@ -206,8 +212,7 @@ def write_program_record(
         shutil.copytree(collected, directory / COLLECTED_DIR)
     frames = tables(raw_dir, plan)
     stamp = fingerprint(directory, ending, frames, plan)
-    for name, frame in frames.items():
-        frame.to_parquet(table_file(directory, name), index=False)
+    write_tables(directory, frames)
     for part in parts:
         part.write(directory)
     data = {
@@ -289,11 +294,7 @@ def load_program_record(directory: FilePath) -> ProgramRecord:
     """
     from farpath.record.schema import check_program_description
 
-    absent = [one.name for name in TABLES if not (one := table_file(directory, name)).is_file()]
-    if absent:
-        raise BadInputError(
-            file=str(directory), problem=f"lacks {', '.join(absent)}", remedy=ProgramRecord.REMEDY
-        )
+    require_tables(directory, TABLES, ProgramRecord.REMEDY)
     record = ProgramRecord(directory, ProgramRecord.read(directory, check_program_description))
     _ = record.tables
     return record

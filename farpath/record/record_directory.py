@@ -5,16 +5,19 @@ A description (``record.json`` or ``exec.json``), which is written last, and tab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.record.description import check_hash
 from farpath.spec.plan import Plan
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def table_file(directory: FilePath, name: str) -> FilePath:
@@ -29,6 +32,21 @@ def directories_with(directory: FilePath, description: str) -> list[FilePath]:
     """
     found = [file.parent for file in directory.glob(f"*/{description}")]
     return sorted(record_dir for record_dir in found if not record_dir.name.startswith("."))
+
+
+def write_tables(directory: FilePath, frames: Mapping[str, pd.DataFrame]) -> None:
+    """Write the tables of a record."""
+    for name, frame in frames.items():
+        frame.to_parquet(table_file(directory, name), index=False)
+
+
+def require_tables(directory: FilePath, names: Iterable[str], remedy: str) -> None:
+    """Raise BadInputError if a record lacks a table."""
+    absent = [one.name for name in names if not (one := table_file(directory, name)).is_file()]
+    if absent:
+        raise BadInputError(
+            file=str(directory), problem=f"lacks {', '.join(absent)}", remedy=remedy
+        )
 
 
 @dataclass(frozen=True)

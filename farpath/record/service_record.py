@@ -28,7 +28,13 @@ from farpath.record.program_record import (
 )
 from farpath.record.record import COLUMNS as SAMPLE_COLUMNS
 from farpath.record.record import ping_rows
-from farpath.record.record_directory import RecordDirectory, directories_with, table_file
+from farpath.record.record_directory import (
+    RecordDirectory,
+    directories_with,
+    require_tables,
+    table_file,
+    write_tables,
+)
 from farpath.spec.plan import Plan
 from farpath.spec.services import Services
 from farpath.spec.site_network import plan_of_sites
@@ -156,8 +162,7 @@ def write_service_record(
     shutil.copytree(output, directory, dirs_exist_ok=True)
     frames = tables(raw_dir, plan, services)
     stamp = fingerprint(directory, ending, frames)
-    for name, frame in frames.items():
-        frame.to_parquet(table_file(directory, name), index=False)
+    write_tables(directory, frames)
     data = {
         "format_version": FORMAT_VERSION,
         "plan": plan.as_dict(),
@@ -225,11 +230,7 @@ def load_service_record(directory: FilePath) -> ServiceRecord:
     Raises BadInputError if it lacks a file or has a damaged up.json, and CheckFailedError if a file
     that the fingerprint covers was changed.
     """
-    absent = [one.name for name in COLUMNS if not (one := table_file(directory, name)).is_file()]
-    if absent:
-        raise BadInputError(
-            file=str(directory), problem=f"lacks {', '.join(absent)}", remedy=ServiceRecord.REMEDY
-        )
+    require_tables(directory, COLUMNS, ServiceRecord.REMEDY)
     record = ServiceRecord(directory, ServiceRecord.read(directory, check_description))
     _ = record.tables
     return record
