@@ -8,7 +8,7 @@ import json
 import logging
 import math
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -51,6 +51,7 @@ from farpath.spec.protocol import (
     PROGRAMS_FILE,
     READABLE_DIR,
 )
+from farpath.spec.services import Services
 from farpath.spec.wire import as_wire
 
 #: A program may compute long, and a machine be slow; the guest tells each virtual second.
@@ -186,7 +187,7 @@ def _fill(
     """Run the programs and write their record; return how they ended, and the fingerprint.
 
     ``partial``: the record's directory. ``log``: of the guest's console. ``kept``: as for
-    ``_play``.
+    ``Guest``.
     """
     plan, programs, collect = session.plan, session.programs, session.collect
     idle: dict[str, idle_path.IdleRtt] = {}
@@ -210,7 +211,18 @@ def _fill(
 
     left_out = [partial.parent, *([collect] if collect is not None else [])]
     files = machine_files.digests(programs, left_out)
-    with _play(session, log, check_and_watch, kept, progress) as (place, raw):
+    streams = {"client.out": session.stdout, "client.err": session.stderr}
+    guest = Guest(
+        *(plan, session.images, programs, streams, log, kept, session.wall_s), called="programs"
+    )
+
+    def prepare(place: FilePath) -> None:
+        if programs.input:
+            (place / INPUT_FILE).write_bytes(session.stdin)
+        if session.share is not None:
+            (place / READABLE_DIR).symlink_to(session.share)
+
+    with play(guest, check_and_watch, prepare, progress) as (place, raw):
         (ending,) = endings
         if ending.status == TIMED_OUT and (loop := progress.loop()):
             LOG.info(f"{session.label}: {loop}")
@@ -256,47 +268,63 @@ def _ending(event: dict[str, Any], ended_s: dict[str, float]) -> Ending:
     return Ending(event["status"], event["took_s"], servers, event["killed_for_memory"])
 
 
+@dataclass(frozen=True)
+class Guest:
+    """A guest with programs of a user's, as it is played.
+
+    ``asked``: the programs, as the guest reads them. ``streams``: where the output of programs goes
+    as it appears, by the names of its files. ``wall_s``: longest real time. ``kept``: directory of
+    the output if the programs take longer. ``called``: the programs, in messages.
+    """
+
+    plan: Plan
+    images: Images
+    asked: Programs | Services
+    streams: Mapping[str, IO[bytes]]
+    log: FilePath
+    kept: FilePath
+    wall_s: float
+    called: str
+
+
 @contextmanager
-def _play(
-    session: _Session,
-    log: FilePath,
+def play(
+    guest: Guest,
     watch: Callable[[dict[str, Any]], None],
-    kept: FilePath,
-    progress: ProgramProgress,
+    prepare: Callable[[FilePath], None],
+    progress: ProgramProgress | None = None,
 ) -> Iterator[tuple[FilePath, RawRun]]:
     """Run the guest; yield the shared directory and the lab's raw output, as long as they exist.
 
-    ``kept``: directory of the output if the programs take longer than they may.
+    ``prepare``: called with the shared directory, which has what every guest with programs needs.
+    Raises WallTimeoutError, which says the ``progress``.
     """
     places: list[FilePath] = []
 
     @contextmanager
     def beside(place: FilePath) -> Iterator[None]:
         places.append(place)
-        (place / PROGRAMS_FILE).write_text(json.dumps(as_wire(session.programs)))
+        (place / PROGRAMS_FILE).write_text(json.dumps(as_wire(guest.asked)))
         output = place / OUTPUT_DIR
         output.mkdir()
-        if session.programs.input:
-            (place / INPUT_FILE).write_bytes(session.stdin)
         (place / MACHINE_ROOT).symlink_to("/")
-        if session.share is not None:
-            (place / READABLE_DIR).symlink_to(session.share)
-        streams = {output / "client.out": session.stdout, output / "client.err": session.stderr}
+        prepare(place)
         try:
-            with Forwarder(streams):
+            with Forwarder({output / name: stream for name, stream in guest.streams.items()}):
                 yield
         except OutOfTime as error:
-            shutil.copytree(output, kept)
+            shutil.copytree(output, guest.kept)
+            how_far = f" ({progress.text()})" if progress else ""
             raise WallTimeoutError(
-                f"the programs did not end within {session.wall_s:g} s of real time "
-                f"(--wall-timeout), and were ended ({progress.text()}); their output so far is in "
-                f"{kept}, the lab's console in {log}",
-                kept,
-                progress.took_s,
+                f"the {guest.called} did not end within {guest.wall_s:g} s of real time "
+                f"(--wall-timeout), and were ended{how_far}; their output so far is in "
+                f"{guest.kept}, the lab's console in {guest.log}",
+                guest.kept,
+                progress.took_s if progress else None,
             ) from error
 
-    patience = dataclasses.replace(PATIENCE, wall_s=session.wall_s)
-    with uml.play(session.plan, session.images, log, watch, patience, beside) as raw:
+    patience = dataclasses.replace(PATIENCE, wall_s=guest.wall_s)
+    with uml.play(guest.plan, guest.images, guest.log, watch, patience, beside) as raw:
         yield places[0], raw
 
 

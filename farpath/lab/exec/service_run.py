@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import logging
 import math
-import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import IO, Any
 
 from farpath.base.errors import LabFailedError
 from farpath.base.files import remove_directory, require_unicode, safe_name
-from farpath.lab import machine_files, uml
+from farpath.lab import machine_files
 from farpath.lab.artifacts.images import Images, find_images
-from farpath.lab.exec.program_run import PATIENCE, REAL_COUNTER, WallTimeoutError, with_remedy
-from farpath.lab.forwarder import Forwarder
-from farpath.lab.process import RawRun
+from farpath.lab.exec.program_run import REAL_COUNTER, Guest, play, with_remedy
 from farpath.lab.provenance import images_identity, provenance
 from farpath.lab.replacement import circumstances, whole_record
-from farpath.lab.watchdog import OutOfTime
 from farpath.record import idle_path
 from farpath.record.replaced import FILES
 from farpath.record.service_record import UP_FILE, ServiceEnd, UpEnding, write_service_record
 from farpath.spec.plan import Plan
-from farpath.spec.protocol import MACHINE_ROOT, OUTPUT_DIR, PROGRAMS_FILE
+from farpath.spec.protocol import OUTPUT_DIR
 from farpath.spec.services import VOLUMES_DIR, Services
 from farpath.spec.wire import as_wire
 
@@ -124,7 +118,19 @@ def _fill(
         watch(event)
 
     files = files_read(run, partial.parent)
-    with _play(run, images, streams, check_and_watch, wall_s, log, kept) as (place, raw):
+    outputs = {
+        f"{name}.{suffix}": stream
+        for name, both in streams.items()
+        for suffix, stream in zip(("out", "err"), both, strict=True)
+    }
+    guest = Guest(*(run.plan, images, run.services, outputs, log, kept, wall_s), called="services")
+
+    def prepare(place: FilePath) -> None:
+        (place / VOLUMES_DIR).mkdir()
+        for number, directory in enumerate(run.directories):
+            (place / VOLUMES_DIR / str(number)).symlink_to(directory.resolve())
+
+    with play(guest, check_and_watch, prepare) as (place, raw):
         (ending,) = endings
         warnings = [*raw.warnings, *idle_path.idle_warnings(idle)]
         if not user_time["tsc_virtual"]:
@@ -148,48 +154,3 @@ def _ending(event: Mapping[str, Any]) -> UpEnding:
         tuple(event["faults"]),
         event["killed_for_memory"],
     )
-
-
-@contextmanager
-def _play(
-    run: UpRun,
-    images: Images,
-    streams: Mapping[str, tuple[IO[bytes], IO[bytes]]],
-    watch: Callable[[dict[str, Any]], None],
-    wall_s: float,
-    log: FilePath,
-    kept: FilePath,
-) -> Iterator[tuple[FilePath, RawRun]]:
-    """Run the guest; yield the shared directory and the lab's raw output, as long as they exist."""
-    places: list[FilePath] = []
-
-    @contextmanager
-    def beside(place: FilePath) -> Iterator[None]:
-        places.append(place)
-        (place / PROGRAMS_FILE).write_text(json.dumps(as_wire(run.services)))
-        output = place / OUTPUT_DIR
-        output.mkdir()
-        (place / MACHINE_ROOT).symlink_to("/")
-        (place / VOLUMES_DIR).mkdir()
-        for number, directory in enumerate(run.directories):
-            (place / VOLUMES_DIR / str(number)).symlink_to(directory.resolve())
-        files = {
-            output / f"{name}.{ending}": stream
-            for name, both in streams.items()
-            for ending, stream in zip(("out", "err"), both, strict=True)
-        }
-        try:
-            with Forwarder(files):
-                yield
-        except OutOfTime as error:
-            shutil.copytree(output, kept)
-            raise WallTimeoutError(
-                f"the services did not end within {wall_s:g} s of real time (--wall-timeout), and "
-                f"were ended; their output so far is in {kept}, the lab's console in {log}",
-                kept,
-                None,
-            ) from error
-
-    patience = dataclasses.replace(PATIENCE, wall_s=wall_s)
-    with uml.play(run.plan, images, log, watch, patience, beside) as raw:
-        yield places[0], raw
