@@ -58,8 +58,8 @@ C_SOURCES = $(filter-out $(NOT_FORMATTED),$(shell find images examples farpath -
 
 .PHONY: help setup host-packages venv venv-paper dev lock kernel stacks modules modules-built quic images rootfs-lab rootfs-sender \
 	rootfs-unpacker python python-notebook wheel release \
-	base-image containers notebook experiment draw shell paper campaign regress reference test test-host-lab \
-	check coverage bench clean clean-cache
+	base-image containers notebook experiment draw shell paper campaign regress reference test test-nightly test-host-lab \
+	check static of-tests packages-of-test coverage bench clean clean-cache
 
 help:
 	@cat <<'END'
@@ -70,7 +70,8 @@ help:
 	make campaign     the runs of EXPERIMENT=companion, ablation or cpu-streams; SET=quick for a short form
 	make regress      say whether stacks behave as they did: any kernel against any other
 	make reference    put the records that make paper has made into the project
-	make test         all checks and tests
+	make test         all checks and tests of a change
+	make test-nightly  what make test leaves out: minutes long, and rarely changed by a change
 	make test-host-lab  all tests of the host lab, on Debian's kernel in QEMU
 	make check        lint, types and unit tests: no kernel is started
 	make coverage     how much of each room of farpath the unit tests run, in per cent
@@ -311,21 +312,23 @@ regress: setup
 reference: setup
 	@.venv/bin/farpath reference $${OUT:+"--out=$$OUT"}
 
-# Tests of one file share what they have made, and stay on one core; the longest begin first
-ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder \
-	--durations=15
+# Tests of one file share what they have made, and stay in one process; the longest begin first. There
+# is a process more than cores: guests wait for each other, containers and pages for an answer.
+PROCESSES := $(shell cores=$$(nproc); echo $$((cores < 4 ? cores + 1 : 5)))
+ON_EVERY_CORE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder --durations=20
 # Tests that start no kernel
 OF_CHECK := tests/unit tests/repository tests/native
 
-check: $(DEV)
+static: $(DEV)
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy farpath topologies benchmarks experiments images tests
 	PYTHONPATH=. .venv/bin/lint-imports --no-cache
 	.venv/bin/shellcheck -x $(SHELL_SCRIPTS)
 	.venv/bin/clang-format --dry-run --Werror $(C_SOURCES)
+
+check: static
 	.venv/bin/pytest -q $(ON_EVERY_CORE) $(OF_CHECK)
-	$(call ended,check)
 
 # Lines and branches, in per cent; a report and no condition
 coverage: $(DEV)
@@ -336,17 +339,35 @@ coverage: $(DEV)
 	done
 
 # cron looks for programs in two places only
-test test-host-lab: export PATH := $(PATH):/usr/local/bin:/usr/local/sbin:/usr/sbin:/sbin
+test test-nightly test-host-lab: export PATH := $(PATH):/usr/local/bin:/usr/local/sbin:/usr/sbin:/sbin
 
-# Where a Docker engine answers, its images too: their tests build them, or say if none does
-test: setup check $(PAPER) $(NOTEBOOK)
-	@images/host-packages browser slurm qemu tshark
+# All Python packages of tests by one call of the installer, then what is checked without a lab
+of-tests: $(VENV)
+	@if [ $(VENV) -nt $(DEV) ] || [ $(VENV) -nt $(PAPER) ] || [ $(VENV) -nt $(NOTEBOOK) ]; then
+		echo "venv: installing what tests need" >&2
+		$(call installed,dev paper notebook)
+		touch $(DEV) $(PAPER) $(NOTEBOOK)
+	fi
+	$(again) static
+
+# While one package is downloaded, another is installed, the kernel compiled and the code checked. Where
+# a Docker engine answers, its images too: their tests build them, or say if none does
+test: host-packages
+	@FARPATH_PROGRESS=lines $(again) -j6 venv stacks rootfs-lab rootfs-sender of-tests packages-of-test
+	$(call ended,built-and-checked)
 	status=0
-	.venv/bin/pytest $(ON_EVERY_CORE) tests $(OF_CHECK:%=--ignore=%) --ignore=tests/hostlab/long || status=$$?
+	.venv/bin/pytest $(ON_EVERY_CORE) -m "not nightly" tests || status=$$?
 	$(call ended,test)
 	echo "make test: after how long each part had ended"
-	cat build/ended-{setup,check,test}
+	cat build/ended-{built-and-checked,test}
 	exit $$status
+
+packages-of-test:
+	@images/host-packages browser qemu tshark
+
+test-nightly: setup $(DEV) $(PAPER) $(NOTEBOOK)
+	@images/host-packages browser slurm qemu tshark
+	.venv/bin/pytest $(ON_EVERY_CORE) -m nightly tests
 
 base-image:
 	@images/container base

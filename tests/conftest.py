@@ -25,6 +25,9 @@ MARKS = {
     "paper": ("lab", "paper"),
     "regress": ("lab",),
 }
+#: Modules, by the beginning of their names, that ``make test-nightly`` runs and ``make test`` does
+#: not; single tests elsewhere have the mark themselves.
+NIGHTLY = ("campaign/test_slurm", "companion/", "containers/test_notebook", "hostlab/long/")
 #: What takes longest, so that no core waits for one of them at the end. The first builds
 #: containers' images, for which the others of its folder would wait; it and the host lab's
 #: QEMU keep one core busy, campaigns any number.
@@ -43,8 +46,11 @@ FIRST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what boots a lab by where it stands; what takes longest begins first."""
     for item in items:
-        for mark in MARKS.get(_module_name(item).partition("/")[0], ()):
+        name = _module_name(item)
+        for mark in MARKS.get(name.partition("/")[0], ()):
             item.add_marker(mark)
+        if name.startswith(NIGHTLY):
+            item.add_marker("nightly")
     items.sort(key=_turn)
 
 

@@ -32,6 +32,7 @@ NOT_IN_ANCHOR = re.compile(r"[^\w\- ]")
 #: Files that others read, and the schema of each.
 FORMS = {
     ".github/workflows/check.yml": "vendor.github-workflows",
+    ".github/workflows/nightly.yml": "vendor.github-workflows",
     ".github/workflows/release.yml": "vendor.github-workflows",
     ".github/ISSUE_TEMPLATE/bug.yml": "vendor.github-issue-forms",
     "CITATION.cff": "vendor.citation-file-format",
