@@ -48,16 +48,18 @@ class FaultRun:
 
     def _on_services(self, fault: Fault, *, begins: bool) -> dict[str, Any]:
         """Do to services what a fault does; return what was read back, by service."""
-        return {name: self._on_service(fault.kind, name, begins) for name in fault.of}
+        return {name: self._on_service(fault, name, begins) for name in fault.of}
 
-    def _on_service(self, kind: str, name: str, begins: bool) -> dict[str, Any]:
+    def _on_service(self, fault: Fault, name: str, begins: bool) -> dict[str, Any]:
         run, host = self.run, self.run.hosts[name]
         before = run.running(name)
-        if kind == spec.FULL_DISK:
+        if fault.kind == spec.FULL_DISK:
             return {"free_bytes": host.fill_disk() if begins else host.free_disk()}
-        if kind == spec.STOP:
+        if fault.kind == spec.CLOCK_STEP:
+            return {"ahead_s": host.step_clock(fault.value if begins else 0.0)}
+        if fault.kind == spec.STOP:
             run.signal(name, signal.SIGSTOP if begins else signal.SIGCONT)
-        elif kind == spec.KILL:
+        elif fault.kind == spec.KILL:
             run.kill(name)
         else:
             run.restart(name)
@@ -69,5 +71,5 @@ class FaultRun:
             zip(self.run.services.faults, self.notes, strict=True), start=1
         ):
             if note and fault.kind in (spec.PARTITION, spec.LINK_DOWN):
-                note["dropped_packets"] = self.links.dropped(number)
+                note["dropped_packets"] = self.links.dropped_by(number)
         return self.notes

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path as FilePath
 from typing import Any
 
-from farpath.guest import system
+from farpath.guest import system, user_time
 from farpath.guest.addresses import address
 from farpath.guest.containers import BUNDLES
 from farpath.guest.network import Network
@@ -144,6 +144,11 @@ class ServiceHost(ProgramHost):
         """Give the disk its size again; return the bytes that are free now."""
         self._resize(self.disk_bytes)
         return self._free_bytes()
+
+    def step_clock(self, ahead_s: float) -> float:
+        """Set by how much the host's wall clock is ahead of the lab's; return it, read back."""
+        namespace = user_time.namespace_number(self._init.pid, "pid")
+        return user_time.step_clock(namespace, ahead_s)
 
     def _resize(self, size_bytes: int) -> None:
         run("mount", "-o", f"remount,size={size_bytes}", str(self._layers))

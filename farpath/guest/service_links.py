@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise, product
 from typing import Any
 
 from farpath.guest import addresses, qdiscs
+from farpath.guest.dropped_packets import DroppedPackets
 from farpath.guest.network import Network
 from farpath.guest.traffic import TrafficError
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import LinkBottleneck, NetemDelay, Qdisc
-from farpath.spec.services import DELAY, LINK_DOWN, LOSS, PARTITION, RATE, Fault, Services
+from farpath.spec.services import AND, DELAY, LINK_DOWN, LOSS, PARTITION, RATE, Fault, Services
 from farpath.spec.user_network import Step
 from farpath.tools.commands import run
+from farpath.tools.packet_filters import ARRIVING, LEAVING, PacketFilter
 from topologies.own import cable_links
 from topologies.sites import both_steps, leaving, network_of, shaping_ports, site_switches
 
 #: Bit of an Ethernet address that says that it is a group's.
 GROUPS = "01:00:00:00:00:00/01:00:00:00:00:00"
-#: Priorities of flows of Open vSwitch: what a partition drops comes before all ways.
-WAYS, DROPS = 10, 100
-_PACKETS = re.compile(r"packet_count=(\d+)")
+#: Priority of flows of Open vSwitch.
+WAYS = 10
 
 
 class SiteLinks:
     """The links between sites and the switches at their ends."""
 
     def __init__(self, plan: Plan, services: Services, network: Network) -> None:
+        self.services = services
         self.network = network
         self.own = network_of(plan)
         self.links = cable_links(plan, self.own)
@@ -41,6 +43,9 @@ class SiteLinks:
         self.peers = {port.name: peer.name for port, peer in self._ends()}
         self.planned = {port.name: port.queue for port in layout.ports if port.queue}
         self.active: dict[int, Fault] = {}
+        self.dropped = DroppedPackets()
+        #: Those of each partition and link that is down now, and the packets of past ones.
+        self.filters: defaultdict[int, list[int]] = defaultdict(list)
         self.dropped_packets: Counter[int] = Counter()
 
     def _ends(self) -> Sequence[tuple[Any, Any]]:
@@ -112,10 +117,10 @@ class SiteLinks:
         del self.active[number]
         return self._apply(number, fault, begins=False)
 
-    def _directions(self, fault: Fault) -> list[tuple[str, Step]]:
+    def _directions(self, fault: Fault) -> list[tuple[str, str]]:
+        """Return the sites, or the sides of services, of each direction that a fault is in."""
         one, other = fault.of
-        pairs = [(one, other)] if fault.one_way else [(one, other), (other, one)]
-        return [(f"{start}>{end}", self._step(start, end)) for start, end in pairs]
+        return [(one, other)] if fault.one_way else [(one, other), (other, one)]
 
     def _step(self, start: str, end: str) -> Step:
         ends = (self.switches[start], self.switches[end])
@@ -123,57 +128,58 @@ class SiteLinks:
         return next(step for step in steps if (step.start, step.end) == ends)
 
     def _apply(self, number: int, fault: Fault, *, begins: bool) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, step in self._directions(fault):
-            if fault.kind in (PARTITION, LINK_DOWN):
-                self._cut(number, fault, step, begins)
-                found[name] = {"is_cut": begins}
-            else:
-                found[name] = self._change(fault, step)
-        return found
-
-    def _cut(self, number: int, fault: Fault, step: Step, begins: bool) -> None:
-        """Drop the packets of one direction, or end that.
-
-        A partition drops what would enter a link. Of a link that is down what is under way is lost
-        too: what arrives while it is down, since it has entered before.
-        """
+        if fault.kind not in (PARTITION, LINK_DOWN):
+            return {
+                f"{start}>{end}": self._change(fault, self._step(start, end))
+                for start, end in self._directions(fault)
+            }
+        for start, end in self._directions(fault) if begins else ():
+            meant = self._between if fault.is_of_services else partial(self._of_link, fault)
+            self.filters[number] += map(self.dropped.add, meant(start, end))
         if not begins:
-            for switch in (step.start, step.end):
-                self._count(number, switch)
-                run("ovs-ofctl", "del-flows", switch, f"cookie={number:#x}/-1")
-            return
-        head = f"cookie={number:#x},priority={DROPS}"
-        pairs = [
-            (source, target)
-            for source in self.own.hosts
-            for target in self.own.hosts
-            if source != target and step in self.own.way(source, target)
-        ]
-        lines = [
-            f"{head},dl_src={self.macs[source]},dl_dst={self.macs[target]},actions=drop"
-            for source, target in pairs
-        ]
-        run("ovs-ofctl", "add-flows", step.start, "-", text="\n".join(lines))
+            filters = self.filters.pop(number)
+            self.dropped_packets[number] = sum(map(self.dropped.remove, filters))
+        return {f"{start}>{end}": {"is_cut": begins} for start, end in self._directions(fault)}
+
+    def _of_link(self, fault: Fault, start: str, end: str) -> list[PacketFilter]:
+        """Return the packets that are lost where they would enter a link.
+
+        Of a link that is down what is under way is lost too: what arrives while it is down, since
+        it has entered before.
+        """
+        ports = leaving(self.links, self._step(start, end))
+        lost = [PacketFilter(ports[0].name, LEAVING)]
         if fault.kind == LINK_DOWN:
-            arrival = self.peers[leaving(self.links, step)[-1].name]
-            line = f"{head},in_port={arrival},actions=drop"
-            run("ovs-ofctl", "add-flows", step.end, "-", text=line)
+            lost.append(PacketFilter(self.peers[ports[-1].name], ARRIVING))
+        return lost
 
-    def _count(self, number: int, switch: str) -> None:
-        """Add the packets that a fault's flows at a switch have dropped."""
-        answer = run("ovs-ofctl", "dump-aggregate", switch, f"cookie={number:#x}/-1")
-        found = _PACKETS.search(answer)
-        self.dropped_packets[number] += int(found[1]) if found else 0
+    def _between(self, start: str, end: str) -> list[PacketFilter]:
+        """Return the packets from some services to others, where they enter the sources' sites.
 
-    def dropped(self, number: int) -> int:
-        """Return how many packets the flows of a partition or a link that is down have dropped."""
-        if fault := self.active.get(number):
-            for switch in {
-                one for _, step in self._directions(fault) for one in (step.start, step.end)
-            }:
-                self._count(number, switch)
-        return self.dropped_packets[number]
+        Those to groups, which stay at their site, are lost on the last link to their targets.
+        """
+        lost = []
+        for one, other in product(start.split(AND), end.split(AND)):
+            source, target = (self.services.service(name).host for name in (one, other))
+            entering = self._to_switch(source)
+            arrival = self.peers[leaving(self.links, entering)[-1].name]
+            lost.append(PacketFilter(arrival, ARRIVING, target=self.macs[target]))
+            last = self._to_switch(target)
+            if last.end == entering.end:
+                port = leaving(self.links, dataclasses.replace(last, is_there=not last.is_there))[
+                    0
+                ].name
+                lost.append(PacketFilter(port, LEAVING, self.macs[source], is_to_groups=True))
+        return lost
+
+    def _to_switch(self, host: str) -> Step:
+        (step, *_) = self.own.steps[host]
+        return step
+
+    def dropped_by(self, number: int) -> int:
+        """Return how many packets a partition or a link that is down has dropped."""
+        now = sum(map(self.dropped.packets, self.filters[number]))
+        return self.dropped_packets[number] + now
 
     def _change(self, fault: Fault, step: Step) -> dict[str, Any]:
         """Set the qdisc of a direction as all faults of now have it, and return its values."""
@@ -203,7 +209,9 @@ class SiteLinks:
         """Return the qdisc of a port with all faults of now; of one kind the last counts."""
         wanted = self.planned[port]
         for fault in self.active.values():
-            if step not in [one for _, one in self._directions(fault)]:
+            if fault.kind in (PARTITION, LINK_DOWN) or step not in [
+                self._step(*direction) for direction in self._directions(fault)
+            ]:
                 continue
             if fault.kind == RATE and isinstance(wanted, LinkBottleneck):
                 wanted = dataclasses.replace(wanted, rate_bps=round(fault.value))

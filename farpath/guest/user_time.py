@@ -1,4 +1,7 @@
-"""User time: loads the module by which a user's programs find time, and reads what it counts."""
+"""User time: loads the module by which a user's programs find time, and reads what it counts.
+
+The module also steps the wall clock of a host.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
+from farpath.guest.system import NS_PER_S
 from farpath.spec.protocol import site_modules
 from farpath.spec.user_time import ADDRESSES_FILE, MODULE
 from farpath.tools import modules
 
 COUNTS_FILE = FilePath("/proc", MODULE)
+#: Begins the line of a wall clock in that file; the others begin with a number.
+CLOCK = "clock "
 #: How many programs are told to the host.
 MOST_LOOKERS = 4
 
@@ -43,13 +49,15 @@ def parse(text: str, hosts: Mapping[int, str]) -> tuple[bool, list[Looker]]:
 
     ``hosts``: by the numbers of their network namespaces; other programs are left out.
 
-    >>> text = "tsc virtual\n5 9 40 1000000 cu rl\n5 9 2 500000 cu rl\n6 1 2 3 sh\n"
+    >>> text = "tsc virtual\nclock 7 -1\n5 9 40 1000000 cu rl\n5 9 2 500000 cu rl\n6 1 2 3 sh\n"
     >>> parse(text, {5: "sender"})[1]
     [Looker(host='sender', process=9, command='cu rl', looks=42, took_s=0.0015)]
     """
     counter, *lines = text.splitlines()
     lookers: dict[tuple[str, int], Looker] = {}
     for line in lines:
+        if line.startswith(CLOCK):
+            continue
         network, process, looks, took_ns, command = line.split(" ", 4)
         if int(network) not in hosts:
             continue
@@ -62,7 +70,32 @@ def parse(text: str, hosts: Mapping[int, str]) -> tuple[bool, list[Looker]]:
 
 def network_number(pid: int) -> int:
     """Return the number of a process's network namespace."""
-    return os.stat(f"/proc/{pid}/ns/net").st_ino
+    return namespace_number(pid, "net")
+
+
+def namespace_number(pid: int, kind: str) -> int:
+    """Return the number of a process's namespace; ``kind``: its name in /proc."""
+    return os.stat(f"/proc/{pid}/ns/{kind}").st_ino
+
+
+def step_clock(namespace: int, ahead_s: float) -> float:
+    """Set by how much a wall clock is ahead of the lab's; return it, read back.
+
+    ``namespace``: the number of its host's PID namespace. Raises OSError if the module refuses.
+    """
+    with os.fdopen(os.open(COUNTS_FILE, os.O_WRONLY), "wb", buffering=0) as opened:
+        opened.write(f"{namespace} {round(ahead_s * NS_PER_S)}".encode())
+    return clocks(COUNTS_FILE.read_text(errors="replace"))[namespace]
+
+
+def clocks(text: str) -> dict[int, float]:
+    r"""Parse by how much the module's wall clocks are ahead in s, by PID namespace.
+
+    >>> clocks("tsc virtual\nclock 7 -1500000000\n5 9 40 1000000 curl\n")
+    {7: -1.5}
+    """
+    lines = [line.split() for line in text.splitlines() if line.startswith(CLOCK)]
+    return {int(namespace): int(ahead_ns) / NS_PER_S for _, namespace, ahead_ns in lines}
 
 
 def read(hosts: Mapping[int, str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ A text, as of the option `fault`, is ``KIND:WHOM[=VALUE],at=TIME[,for=TIME][,pro
 |---|---|
 | ``partition:eu-us,at=12s,for=5s`` | all packets between two sites are lost, in both directions |
 | ``partition:eu>us,at=12s`` | those from eu to us alone, for the rest of the run |
+| ``partition:db-web+api,at=12s`` | those of a service from and to others, of any site |
 | ``link-down:eu-us,at=1s,for=2s`` | the link of two sites goes down, and comes up again |
 | ``loss:eu-us=30%,at=3s,for=1s`` | packets are lost at random |
 | ``delay:eu>us=200ms,at=3s,for=1s`` | the delay of each direction that is meant |
@@ -14,18 +15,21 @@ A text, as of the option `fault`, is ``KIND:WHOM[=VALUE],at=TIME[,for=TIME][,pro
 | ``restart:db,at=3s`` | they are asked to end, and the service starts again |
 | ``stop:db,at=3s,for=2s`` | they are stopped (SIGSTOP), and go on |
 | ``full-disk:db,at=3s,for=2s`` | there is no room for what the service writes |
+| ``clock-step:db=-30s,at=3s,for=9s`` | its wall clock is 30 s behind the others, then no more |
 
-``db+web`` are two services at the same instant. Sites whose names have a hyphen may be joined by
-``<>``. Without ``for`` a fault lasts for the rest of the run. ``at`` and ``for`` may be ranges,
-``at=5s..20s``: a seed draws the time within, to 1 ms. ``probability=0.5``: the seed decides whether
-it happens at all. The fault's place in the list is a part of the seed, so that a change of one
-fault leaves the draws of the others alone. Two faults of a kind on the same thing must not be able
-to meet, whatever the seed: a list that is possible with one seed is with all.
+``db+web`` are two services at the same instant. Names with a hyphen may be joined by ``<>``. Two
+names that sites with a link have are those of the sites. Without ``for`` a fault lasts for the rest
+of the run. ``at`` and ``for`` may be ranges, ``at=5s..20s``: a seed draws the time within, to 1 ms.
+``probability=0.5``: the seed decides whether it happens at all. The fault's place in the list is a
+part of the seed, so that a change of one fault leaves the draws of the others alone. Two faults of
+a kind on the same thing must not be able to meet, whatever the seed: a list that is possible with
+one seed is with all.
 
 In a file a fault is a mapping, with its kind as the first key and whom it befalls behind that:
 
     faults:
       - {partition: [eu, us], at: 12s, for: 5s, one_way: true}
+      - {partition: [db, [web, api]], at: 12s}
       - {loss: [eu, us], value: 30%, at: 3s..9s, for: 1s}
       - {kill: db, at: 3s, probability: 0.5}
 
@@ -37,17 +41,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from random import Random
 from typing import Any, Self
 
 from farpath.base.errors import BadInputError, on_one_line
+from farpath.base.units import TIMES, Quantity, whole_number_of
 from farpath.mechanisms import quantities
 from farpath.planning.deployment import Deployment
 from farpath.planning.yaml_text import nearest, text_of
 from farpath.spec import services
 from farpath.spec.path import LEAST_NETEM_CHANCE, WAY_LOSS_RANGE
 from farpath.spec.seeds import stream
-from farpath.spec.services import MOMENTARY, OF_LINKS, OF_SERVICES, VALUED, Fault
+from farpath.spec.services import AND, MOMENTARY, OF_LINKS, OF_SERVICES, VALUED, Fault
+from farpath.spec.trace import TICK_S
 
 OPTION = "fault"
 EXAMPLE = "partition:eu-us,at=12s,for=5s"
@@ -56,8 +63,19 @@ MOST_FAULTS = 1_000
 #: Least time in s that a fault lasts: that to which times are drawn.
 LEAST_S = 1e-3
 KINDS = (*OF_LINKS, *OF_SERVICES)
+_VALUE_EXAMPLES = {
+    services.LOSS: "eu-us=30%",
+    services.DELAY: "eu-us=200ms",
+    services.RATE: "eu-us=1Mbit",
+    services.CLOCK_STEP: "db=-30s",
+}
 _KEYS = ("value", "at", "for", "one_way", "probability")
 _OF_TEXTS = ("at", "for", "probability")
+#: By how much a clock is stepped, to either side.
+STEP_S = Quantity(
+    *("a time in whole milliseconds", "30s", TIMES, "s", (1e-3, 315_360_000.0), float),
+    whole_number_of(TICK_S, "milliseconds"),
+)
 _RANGE = "it must be a time or a range of times, as in 5s or 5s..20s"
 
 
@@ -195,6 +213,8 @@ def _value_text(fault: Fault) -> str:
         return f"{fault.value * 100:.10g}%"
     if fault.kind == services.DELAY:
         return f"{fault.value:.12g}ms"
+    if fault.kind == services.CLOCK_STEP:
+        return f"{fault.value:+.12g}s"
     return f"{fault.value / 1e6:.12g}Mbit"
 
 
@@ -216,23 +236,24 @@ def _of_text(text: str, targets: Targets) -> _Request:
             )
         texts[key] = value
     if kind in OF_SERVICES:
-        return _Request(kind, tuple(name.strip() for name in whom.split("+")), False, texts)
+        return _Request(kind, _names(whom), False, texts)
     one_way, of = _sites(whom, targets)
     return _Request(kind, of, one_way, texts)
 
 
 def _sites(whom: str, targets: Targets) -> tuple[bool, tuple[str, str]]:
-    """Split two sites; return whether one direction is meant, and both."""
+    """Split two sites, or groups of services; return whether one direction is meant, and both."""
     for between in ("<>", ">"):
         if between in whom:
             one, _, other = (part.strip() for part in whom.partition(between))
             return between == ">", (one, other)
-    known = targets.sites
     parts = whom.split("-")
     splits = [
         ("-".join(parts[:number]), "-".join(parts[number:])) for number in range(1, len(parts))
     ]
-    fitting = [pair for pair in splits if pair[0] in known and pair[1] in known]
+    fitting = [pair for pair in splits if set(pair) <= set(targets.sites)] or [
+        pair for pair in splits if set(AND.join(pair).split(AND)) <= set(targets.services)
+    ]
     if len(fitting) > 1:
         raise BadInputError(
             problem=f"'{whom}' may mean " + " or ".join(f"{a} and {b}" for a, b in fitting),
@@ -263,7 +284,7 @@ def _of_mapping(entry: object) -> _Request:
     (kind,) = kinds
     _require_kind(kind)
     of = entry[kind] if isinstance(entry[kind], list) else [entry[kind]]
-    names = [text_of(name) for name in of]
+    names = [_side(one) if kind in OF_LINKS else text_of(one) for one in of]
     texts = {key: text_of(value) for key, value in entry.items() if key != kind}
     for key, text in [*texts.items(), *((kind, name) for name in names)]:
         if text is None:
@@ -281,6 +302,19 @@ def _of_mapping(entry: object) -> _Request:
     return _Request(
         kind, tuple(map(str, names)), one_way == "true", {key: str(t) for key, t in texts.items()}
     )
+
+
+def _side(given: object) -> str | None:
+    """Return a site, or services as a text has them; None for what is neither."""
+    if not isinstance(given, list):
+        return text_of(given)
+    names = [text_of(name) for name in given]
+    return AND.join(map(str, names)) if names and None not in names else None
+
+
+def _names(whom: str) -> tuple[str, ...]:
+    """Split the services of a text."""
+    return tuple(name.strip() for name in whom.split(AND))
 
 
 def _require_kind(kind: str) -> None:
@@ -319,7 +353,10 @@ def _drawn(request: _Request, targets: Targets, rng: Random) -> tuple[Fault | No
         name = f"{OPTION}: probability"
         probability = quantities.FRACTION.parse(texts["probability"], name, (0.0, 1.0))
     value = _value(kind, texts.get("value"))
-    fault = Fault(kind, request.of, at_s, lasts_s, request.one_way, value)
+    of, is_of_services = request.of, kind in OF_LINKS and not _is_link(request.of, targets)
+    if is_of_services:
+        of = tuple(AND.join(_names(side)) for side in of)
+    fault = Fault(kind, of, at_s, lasts_s, request.one_way, value, is_of_services)
     is_instant = kind in MOMENTARY
     end_s = low_s if is_instant else high_s + longest_s
     span = _Span(kind, frozenset(_things(fault)), low_s, end_s, fault_text(fault))
@@ -331,26 +368,33 @@ def _span_of(fault: Fault) -> _Span:
     return _Span(fault.kind, frozenset(_things(fault)), fault.at_s, end_s, fault_text(fault))
 
 
+def _is_link(of: tuple[str, ...], targets: Targets) -> bool:
+    return of in targets.links or of[::-1] in targets.links
+
+
 def _require_targets(request: _Request, targets: Targets) -> None:
-    if request.kind in OF_LINKS:
-        one, other = request.of
-        if (one, other) not in targets.links and (other, one) not in targets.links:
+    of = request.of
+    if request.kind in OF_LINKS and not _is_link(of, targets):
+        one, other = of
+        of = tuple(name for side in of for name in _names(side))
+        if request.kind != services.PARTITION or not set(of) & set(targets.services):
             links = ", ".join("-".join(link) for link in targets.links)
-            unknown = [site for site in request.of if site not in targets.sites]
+            unknown = [site for site in (one, other) if site not in targets.sites]
             hint = "".join(nearest(site, targets.sites) for site in unknown)
             raise BadInputError(
                 problem=f"there is no link of {on_one_line(one)} and {on_one_line(other)}{hint}",
                 remedy=f"the links are {links}" if links else "all services are at one site",
             )
+    elif request.kind in OF_LINKS:
         return
-    for number, name in enumerate(request.of):
+    for number, name in enumerate(of):
         if name not in targets.services:
             raise BadInputError(
                 problem=f"there is no service '{on_one_line(name)}'"
                 + nearest(name, targets.services),
                 remedy=f"the services are {', '.join(targets.services)}",
             )
-        if name in request.of[:number]:
+        if name in of[:number]:
             raise BadInputError(problem=f"it names {name} twice", remedy="name it once")
 
 
@@ -378,9 +422,9 @@ def _value(kind: str, text: str | None) -> float:
             raise BadInputError(problem=f"{kind} has no value", remedy=f"leave '{text}' out")
         return 0.0
     if text is None:
-        example = {services.LOSS: "30%", services.DELAY: "200ms", services.RATE: "1Mbit"}[kind]
+        example = _VALUE_EXAMPLES[kind]
         raise BadInputError(
-            problem=f"{kind} has no value", remedy=f"give one, as in {kind}:eu-us={example}"
+            problem=f"{kind} has no value", remedy=f"give one, as in {kind}:{example}"
         )
     name = f"{OPTION}: {kind}"
     if kind == services.LOSS:
@@ -388,6 +432,9 @@ def _value(kind: str, text: str | None) -> float:
         return quantities.FRACTION.parse(text, name, allowed)
     if kind == services.DELAY:
         return quantities.DELAY_MS.parse(text, name)
+    if kind == services.CLOCK_STEP:
+        size_s = STEP_S.parse(text.removeprefix("-").removeprefix("+"), name)
+        return -size_s if text.startswith("-") else size_s
     return quantities.RATE_BPS.parse(text, name)
 
 
@@ -406,6 +453,10 @@ def _things(fault: Fault) -> Iterator[Any]:
     if fault.kind in OF_SERVICES:
         yield from fault.of
         return
-    yield fault.of
-    if not fault.one_way:
-        yield fault.of[::-1]
+    pairs = [fault.of]
+    if fault.is_of_services:
+        pairs = list(product(*fault.sides))
+    for pair in pairs:
+        yield fault.is_of_services, pair
+        if not fault.one_way:
+            yield fault.is_of_services, pair[::-1]

@@ -88,7 +88,7 @@ def _require_delays(deployment: Deployment, network: SiteNetwork) -> None:
 def _check_faults(deployment: Deployment) -> None:
     """Raise BadInputError for a fault that its link has nothing to change for."""
     for fault in deployment.faults:
-        if fault.kind in OF_LINKS:
+        if fault.kind in OF_LINKS and not fault.is_of_services:
             link = link_of(deployment.links, fault)
             for shaping in shapings_of(link, fault):
                 if fault.kind in (LOSS, DELAY) and not (shaping.delay_ms or shaping.loss):

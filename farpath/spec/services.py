@@ -23,14 +23,18 @@ NO_RESTART, ON_FAILURE, ALWAYS = "no", "on-failure", "always"
 #: Virtual s between the end of a service and its next start, as Docker's engine begins with.
 RESTART_S = 0.1
 
-#: Kinds of faults, by what they are done to: the links of two sites, or services.
+#: Kinds of faults, by what they are done to: the links of two sites, or services. A partition
+#: may be of services too.
 PARTITION, LINK_DOWN, LOSS, DELAY, RATE = "partition", "link-down", "loss", "delay", "rate"
 KILL, STOP, RESTART, FULL_DISK = "kill", "stop", "restart", "full-disk"
+CLOCK_STEP = "clock-step"
 OF_LINKS = (PARTITION, LINK_DOWN, LOSS, DELAY, RATE)
-OF_SERVICES = (KILL, STOP, RESTART, FULL_DISK)
+OF_SERVICES = (KILL, STOP, RESTART, FULL_DISK, CLOCK_STEP)
 #: Faults that do not last, and those that have a value: a probability, a delay of one direction
-#: in ms, a rate in bit/s.
-MOMENTARY, VALUED = (KILL, RESTART), (LOSS, DELAY, RATE)
+#: in ms, a rate in bit/s, seconds by which a clock goes forward.
+MOMENTARY, VALUED = (KILL, RESTART), (LOSS, DELAY, RATE, CLOCK_STEP)
+#: Joins the services of one side of a partition.
+AND = "+"
 
 
 @dataclass(frozen=True)
@@ -111,8 +115,8 @@ class Fault:
 
     ``kind``: one of ``OF_LINKS`` or ``OF_SERVICES``. ``of``: two sites, or services; of a link's
     fault packets from the first site to the second meet it, and those of the other direction too
-    unless ``one_way``. ``lasts_s``: None for the rest of the run. ``value``: of a kind in
-    ``VALUED``.
+    unless ``one_way``. ``is_of_services``: a partition's two sides are services, joined by ``AND``.
+    ``lasts_s``: None for the rest of the run. ``value``: of a kind in ``VALUED``.
     """
 
     kind: str
@@ -121,6 +125,12 @@ class Fault:
     lasts_s: float | None = None
     one_way: bool = False
     value: float = 0.0
+    is_of_services: bool = False
+
+    @property
+    def sides(self) -> tuple[tuple[str, ...], ...]:
+        """The services of each side of a partition of services."""
+        return tuple(tuple(side.split(AND)) for side in self.of)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
  * usertime: time as a user's programs find it in a guest of virtual time.
  *
  * The guest's clock moves when all its programs wait, or read it. Two kinds of programs
- * do not fit into that. The module serves both, for programs that start after it.
+ * do not fit into that. The module serves both, for programs that start after it. And it
+ * steps the wall clock of one host.
  *
  * The time stamp counter. The instructions rdtsc and rdtscp read the machine's, which
  * goes on in real time and is another one in each run. Go's scheduler and Java's virtual
@@ -22,18 +23,38 @@
  * the same in each run. A look that takes long sleeps, so that other programs go on
  * meanwhile.
  *
- * /proc/usertime has "tsc", and "virtual" or "real"; then a line for each program whose
+ * The wall clock of a host. All hosts share this kernel's CLOCK_REALTIME. The processes of
+ * a host have a PID namespace of their own, and of one such namespace the calls that return
+ * the time add an offset to it: clock_gettime() of CLOCK_REALTIME, its coarse form and
+ * CLOCK_TAI, gettimeofday(), time(), and time stamps of received packets. Calls that take
+ * an absolute time of these clocks get it without the offset: clock_nanosleep(),
+ * timer_settime(), timerfd_settime(), futex() and its newer forms, mq_timedsend() and
+ * mq_timedreceive(). Not done: a wait under way, and a timer that was set before, end when
+ * they would have ended, and TFD_TIMER_CANCEL_ON_SET cancels none; times of files, of
+ * io_uring, of adjtimex() and of SIOCGSTAMP are without the offset.
+ *
+ * /proc/usertime has "tsc", and "virtual" or "real"; then a line for each stepped clock:
+ * "clock", number of the PID namespace, offset in ns; then a line for each program whose
  * looks took time: number of its network namespace, process, looks that took time, their
- * time in ns, and command.
+ * time in ns, and command. Number and offset written to it step a clock.
  */
 
+#include <linux/capability.h>
+#include <linux/file.h>
+#include <linux/futex.h>
 #include <linux/hrtimer.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/module.h>
 #include <linux/nsproxy.h>
+#include <linux/pid_namespace.h>
+#include <linux/posix-timers.h>
 #include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/socket.h>
+#include <linux/timekeeping.h>
+#include <linux/timerfd.h>
 #include <linux/uaccess.h>
 #include <asm/delay.h>
 #include <asm/ioctls.h>
@@ -43,6 +64,7 @@
 
 #define MOST_SYSCALLS 512
 #define MOST_TASKS 4096
+#define MOST_CLOCKS 256
 
 #define GENERAL_PROTECTION 13	/* trap number of rdtsc where it is forbidden */
 #define HOST_PR_SET_TSC 26	/* of prctl(2) */
@@ -197,6 +219,12 @@ static clone_call original_clone;
 static int (*stub_main)(void *);
 static u64 loaded_ns;
 static bool refused;
+/* Wall clocks that have been stepped, by their host's PID namespace */
+static struct wall_clock {
+	u32 namespace;
+	s64 offset_ns;
+} clocks[MOST_CLOCKS];
+static int clock_count;
 
 static u64 virtual_ns(void)
 {
@@ -337,11 +365,248 @@ static void note(bool moved, bool looked, bool failed, int stepped)
 	one->seen_ns = virtual_ns();
 }
 
+/* ---------------------------------------------- the wall clock of a host */
+
+/* Calls that know the time of a wall clock, beside those of kinds */
+static const u8 knows_time[MOST_SYSCALLS] = {
+	[__NR_timer_settime] = true, [__NR_timerfd_settime] = true,
+	[__NR_futex_wait] = true, [__NR_futex_waitv] = true,
+};
+
+static s64 offset_ns_here(void)
+{
+	const struct pid_namespace *namespace;
+	int number;
+
+	for (namespace = task_active_pid_ns(current); namespace; namespace = namespace->parent)
+		for (number = 0; number < clock_count; number++)
+			if (clocks[number].namespace == namespace->ns.inum)
+				return clocks[number].offset_ns;
+	return 0;
+}
+
+static bool is_wall(long clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ||
+	       clock == CLOCK_REALTIME_ALARM || clock == CLOCK_TAI;
+}
+
+/* The clock of a descriptor of timerfd_create(), or -1; nothing else tells it */
+static long clock_of_descriptor(int descriptor)
+{
+	char buffer[256] = "";
+	struct seq_file text = { .buf = buffer, .size = sizeof(buffer) - 1 };
+	struct file *file = fget(descriptor);
+	long clock = -1;
+
+	if (!file)
+		return -1;
+	if (file->f_op->show_fdinfo)
+		file->f_op->show_fdinfo(&text, file);
+	fput(file);
+	return sscanf(buffer, "clockid: %ld", &clock) == 1 ? clock : -1;
+}
+
+/* The clock of a timer of timer_create(), or -1 */
+static long clock_of_timer(timer_t id)
+{
+	struct k_itimer *timer;
+	long clock = -1;
+
+	spin_lock_irq(&current->sighand->siglock);
+	hlist_for_each_entry(timer, &current->signal->posix_timers, list)
+		if (timer->it_id == id)
+			clock = timer->it_clock;
+	spin_unlock_irq(&current->sighand->siglock);
+	return clock;
+}
+
+static bool futex_is_until_wall(int operation)
+{
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_LOCK_PI:
+		return true;
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_LOCK_PI2:
+		return operation & FUTEX_CLOCK_REALTIME;
+	}
+	return false;
+}
+
+/* Which argument has an absolute time of a wall clock, from 0; -1 for none */
+static int place_of_deadline(long number, const long *arguments)
+{
+	switch (number) {
+	case __NR_clock_nanosleep:
+		return is_wall(arguments[0]) && arguments[1] & TIMER_ABSTIME ? 2 : -1;
+	case __NR_timer_settime:
+		return arguments[1] & TIMER_ABSTIME && is_wall(clock_of_timer(arguments[0])) ? 2 : -1;
+	case __NR_timerfd_settime:
+		return arguments[1] & TFD_TIMER_ABSTIME &&
+		       is_wall(clock_of_descriptor(arguments[0])) ? 2 : -1;
+	case __NR_futex:
+		return futex_is_until_wall(arguments[1]) ? 3 : -1;
+	case __NR_futex_wait:
+		return is_wall(arguments[5]) ? 4 : -1;
+	case __NR_futex_waitv:
+		return is_wall(arguments[4]) ? 3 : -1;
+	case __NR_mq_timedsend:
+	case __NR_mq_timedreceive:
+		return 4;
+	}
+	return -1;
+}
+
+/*
+ * Maps a page into the program's memory with the time at an address less the offset, and
+ * returns its address, or 0. A timer's time has its interval before it, and 0 stops it.
+ */
+static unsigned long map_deadline(const void __user *given, bool is_timer, s64 offset_ns)
+{
+	struct __kernel_timespec times[2];
+	struct __kernel_timespec *time = &times[is_timer];
+	size_t bytes = is_timer ? sizeof(times) : sizeof(times[0]);
+	ulong faults = current->min_flt;
+	struct timespec64 moved;
+	unsigned long page;
+
+	if (!given || copy_from_user(times, given, bytes) || time->tv_sec < 0 ||
+	    time->tv_sec >= KTIME_SEC_MAX / 2 || time->tv_nsec < 0 || time->tv_nsec >= NSEC_PER_SEC ||
+	    (is_timer && !time->tv_sec && !time->tv_nsec))
+		return 0;
+	moved = ns_to_timespec64(time->tv_sec * NSEC_PER_SEC + time->tv_nsec - offset_ns);
+	if (moved.tv_sec < 0)
+		moved = (struct timespec64){ .tv_nsec = 1 };
+	time->tv_sec = moved.tv_sec;
+	time->tv_nsec = moved.tv_nsec;
+	page = vm_mmap(NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	if (IS_ERR_VALUE(page))
+		return 0;
+	if (copy_to_user((void __user *)page, times, bytes)) {
+		vm_munmap(page, PAGE_SIZE);
+		return 0;
+	}
+	/* The program itself touched no new memory */
+	current->min_flt = faults;
+	return page;
+}
+
+/* Adds the offset to a time in the program's memory, in s and in parts of a second */
+static void move_time(long __user *time, long parts, s64 offset_ns)
+{
+	long part_ns = NSEC_PER_SEC / parts;
+	struct timespec64 moved;
+	long s, part;
+
+	if (!time || get_user(s, time) || get_user(part, time + 1) || (!s && !part))
+		return;
+	moved = ns_to_timespec64(s * NSEC_PER_SEC + part * part_ns + offset_ns);
+	if (put_user(moved.tv_sec, time) || put_user(moved.tv_nsec / part_ns, time + 1))
+		pr_warn_once("usertime: a time was read only in part\n");
+}
+
+/* Adds the offset to the time stamps of a received packet */
+static void move_stamps(const struct user_msghdr __user *message, s64 offset_ns)
+{
+	struct user_msghdr header;
+	struct cmsghdr control;
+	size_t at = 0;
+
+	if (copy_from_user(&header, message, sizeof(header)))
+		return;
+	for (; at + sizeof(control) <= header.msg_controllen; at += CMSG_ALIGN(control.cmsg_len)) {
+		long __user *data = header.msg_control + at + sizeof(control);
+
+		if (copy_from_user(&control, header.msg_control + at, sizeof(control)) ||
+		    control.cmsg_len < sizeof(control))
+			return;
+		if (control.cmsg_level != SOL_SOCKET)
+			continue;
+		if (control.cmsg_type == SO_TIMESTAMP_OLD || control.cmsg_type == SO_TIMESTAMP_NEW)
+			move_time(data, USEC_PER_SEC, offset_ns);
+		else if (control.cmsg_type == SO_TIMESTAMPNS_OLD ||
+			 control.cmsg_type == SO_TIMESTAMPNS_NEW ||
+			 control.cmsg_type == SO_TIMESTAMPING_OLD ||
+			 control.cmsg_type == SO_TIMESTAMPING_NEW)
+			move_time(data, NSEC_PER_SEC, offset_ns);
+	}
+}
+
+/* The seconds that time(2) returns with an offset */
+static long seconds(long __user *place, s64 offset_ns)
+{
+	struct timespec64 now;
+
+	ktime_get_coarse_real_ts64(&now);
+	now = ns_to_timespec64(timespec64_to_ns(&now) + offset_ns);
+	return place && put_user(now.tv_sec, place) ? -EFAULT : now.tv_sec;
+}
+
+/* Moves the times that a call has returned; returns the call's result */
+static long move_result(long number, const long *arguments, long result, s64 offset_ns)
+{
+	const struct mmsghdr __user *messages;
+
+	switch (number) {
+	case __NR_clock_gettime:
+		if (!result && is_wall(arguments[0]))
+			move_time((long __user *)arguments[1], NSEC_PER_SEC, offset_ns);
+		break;
+	case __NR_gettimeofday:
+		if (!result)
+			move_time((long __user *)arguments[0], USEC_PER_SEC, offset_ns);
+		break;
+	case __NR_time:
+		return result < 0 ? result : seconds((long __user *)arguments[0], offset_ns);
+	case __NR_recvmsg:
+		if (result >= 0)
+			move_stamps((const void __user *)arguments[1], offset_ns);
+		break;
+	case __NR_recvmmsg:
+		for (messages = (const void __user *)arguments[1]; messages &&
+		     messages - (const struct mmsghdr __user *)arguments[1] < result; messages++)
+			move_stamps(&messages->msg_hdr, offset_ns);
+		break;
+	}
+	return result;
+}
+
+static long call(long number, long a, long b, long c, long d, long e, long f)
+{
+	s64 offset_ns = clock_count ? offset_ns_here() : 0;
+	long arguments[6] = { a, b, c, d, e, f };
+	unsigned long page = 0;
+	long result;
+	int place;
+
+	if (!offset_ns)
+		return originals[number](a, b, c, d, e, f);
+	place = place_of_deadline(number, arguments);
+	if (place >= 0)
+		page = map_deadline((const void __user *)arguments[place],
+				    number == __NR_timer_settime || number == __NR_timerfd_settime,
+				    offset_ns);
+	if (page)
+		arguments[place] = page;
+	result = originals[number](arguments[0], arguments[1], arguments[2], arguments[3],
+				   arguments[4], arguments[5]);
+	if (page)
+		vm_munmap(page, PAGE_SIZE);
+	return move_result(number, arguments, result, offset_ns);
+}
+
+/* A call that is no look and no step */
+static long clocked_call(long a, long b, long c, long d, long e, long f)
+{
+	return call(UPT_SYSCALL_NR(&current->thread.regs.regs), a, b, c, d, e, f);
+}
+
 static long watched_call(long a, long b, long c, long d, long e, long f)
 {
 	long number = UPT_SYSCALL_NR(&current->thread.regs.regs);
 	long flags = kinds[number] == RECEIVE ? d : kinds[number] == RECEIVE_MESSAGE ? c : 0;
-	long result = originals[number](a, b, c, d, e, f);
+	long result = call(number, a, b, c, d, e, f);
 	bool failed = result < 0 && result != -EINPROGRESS;
 	int stepped = -1;
 
@@ -437,6 +702,9 @@ static int show_lookers(struct seq_file *file, void *unused)
 	int number;
 
 	seq_printf(file, "tsc %s\n", refused ? "real" : "virtual");
+	for (number = 0; number < clock_count; number++)
+		seq_printf(file, "clock %u %lld\n", clocks[number].namespace,
+			   clocks[number].offset_ns);
 	for (number = 0; number < MOST_TASKS; number++) {
 		const struct looker *one = &lookers[number];
 
@@ -446,6 +714,50 @@ static int show_lookers(struct seq_file *file, void *unused)
 	}
 	return 0;
 }
+
+static int open_lookers(struct inode *inode, struct file *file)
+{
+	return single_open(file, show_lookers, NULL);
+}
+
+static int set_clock(u32 namespace, s64 offset_ns)
+{
+	int number;
+
+	for (number = 0; number < clock_count; number++)
+		if (clocks[number].namespace == namespace)
+			break;
+	if (number == MOST_CLOCKS)
+		return -ENOSPC;
+	clocks[number].namespace = namespace;
+	clocks[number].offset_ns = offset_ns;
+	clock_count = max(clock_count, number + 1);
+	return 0;
+}
+
+static ssize_t step_clock(struct file *file, const char __user *given, size_t bytes, loff_t *at)
+{
+	char text[64] = "";
+	s64 offset_ns;
+	u32 namespace;
+	int error;
+
+	if (!capable(CAP_SYS_TIME))
+		return -EPERM;
+	if (bytes >= sizeof(text) || copy_from_user(text, given, bytes) ||
+	    sscanf(text, "%u %lld", &namespace, &offset_ns) != 2)
+		return -EINVAL;
+	error = set_clock(namespace, offset_ns);
+	return error ? error : bytes;
+}
+
+static const struct proc_ops file_ops = {
+	.proc_open = open_lookers,
+	.proc_read = seq_read,
+	.proc_lseek = seq_lseek,
+	.proc_release = single_release,
+	.proc_write = step_clock,
+};
 
 static int replace_calls(void)
 {
@@ -457,10 +769,12 @@ static int replace_calls(void)
 	if (syscall(__NR_mprotect, first, end - first, (long)HOST_PROT_ALL))
 		return -EPERM;
 	for (number = 0; number < min(__NR_syscalls, MOST_SYSCALLS); number++) {
-		if (kinds[number] == OTHER && subjects[number] == NOBODY)
+		bool is_watched = kinds[number] != OTHER || subjects[number] != NOBODY;
+
+		if (!is_watched && !knows_time[number])
 			continue;
 		originals[number] = table[number];
-		WRITE_ONCE(table[number], watched_call);
+		WRITE_ONCE(table[number], is_watched ? watched_call : clocked_call);
 	}
 	return 0;
 }
@@ -475,7 +789,7 @@ static int __init usertime_init(void)
 	if (!signals_at || !calls_at || !clock_at || !clone_at)
 		return -EINVAL;
 	lookers = kvcalloc(MOST_TASKS, sizeof(*lookers), GFP_KERNEL);
-	if (!lookers || !proc_create_single("usertime", 0444, NULL, show_lookers))
+	if (!lookers || !proc_create("usertime", 0644, NULL, &file_ops))
 		return -ENOMEM;
 	loaded_ns = ktime_get_ns();
 	error = replace_calls();
@@ -490,4 +804,4 @@ static int __init usertime_init(void)
 module_init(usertime_init);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Virtual time stamp counter, and time for loops that look");
+MODULE_DESCRIPTION("Virtual time stamp counter, time for loops that look, clocks of hosts");

@@ -12,17 +12,21 @@ from hypothesis import strategies as st
 from farpath.base.errors import BadInputError
 from farpath.planning.faults import Targets, fault_text, read_faults
 from farpath.spec.services import (
+    CLOCK_STEP,
     LOSS,
     MOMENTARY,
     OF_LINKS,
     OF_SERVICES,
+    PARTITION,
     RATE,
     VALUED,
     Fault,
 )
 from tests.support.refusals import refused
 
-TARGETS = Targets((("eu", "us"), ("us", "asia-1"), ("a", "b-c"), ("a-b", "c")), ("db", "web-1"), 60)
+#: One is called like a site.
+SERVICES = ("db", "web-1", "eu")
+TARGETS = Targets((("eu", "us"), ("us", "asia-1"), ("a", "b-c"), ("a-b", "c")), SERVICES, 60)
 
 
 def read(*texts: str, seed: int = 1) -> tuple[Fault, ...]:
@@ -48,6 +52,16 @@ def of_file(*entries: object, seed: int = 1) -> tuple[Fault, ...]:
         ("restart:db, at=3s", Fault("restart", ("db",), 3)),
         ("stop:db,at=3s,for=500ms", Fault("stop", ("db",), 3, 0.5)),
         ("full-disk:db,at=3s,for=2s", Fault("full-disk", ("db",), 3, 2)),
+        ("clock-step:db=-1.5s,at=3s", Fault("clock-step", ("db",), 3, value=-1.5)),
+        ("clock-step:db+web-1=+1h,at=3s", Fault("clock-step", ("db", "web-1"), 3, value=3600)),
+        (
+            "partition:db-web-1,at=1s",
+            Fault("partition", ("db", "web-1"), 1, is_of_services=True),
+        ),
+        (
+            "partition:web-1 + db > eu,at=1s,for=2s",
+            Fault("partition", ("web-1+db", "eu"), 1, 2, one_way=True, is_of_services=True),
+        ),
     ],
 )
 def test_a_text_is_a_fault(text: str, fault: Fault) -> None:
@@ -63,6 +77,9 @@ def test_a_text_is_a_fault(text: str, fault: Fault) -> None:
         ({"kill": "db", "at": "1s"}, "kill:db,at=1s"),
         ({"kill": ["db", "web-1"], "at": "1s"}, "kill:db+web-1,at=1s"),
         ("kill:db,at=1s", "kill:db,at=1s"),
+        ({"partition": ["db", "web-1"], "at": "1s"}, "partition:db<>web-1,at=1s"),
+        ({"partition": [["db", "eu"], ["web-1"]], "at": "1s"}, "partition:db+eu<>web-1,at=1s"),
+        ({"clock-step": "db", "value": "-30s", "at": "1s"}, "clock-step:db=-30s,at=1s"),
     ],
 )
 def test_a_mapping_of_a_file_is_a_fault(entry: object, text: str) -> None:
@@ -78,7 +95,10 @@ def test_a_mapping_of_a_file_is_a_fault(entry: object, text: str) -> None:
         "stop:db,at=5s..1s", "stop:db,at=1s..", "stop:db,at=1s,probability=2", "loss:eu-us,at=1s",
         "loss:eu-us=0,at=1s", "loss:eu-us=200%,at=1s", "rate:eu-us=1s,at=1s", "partition:eu,at=1s",
         "partition:eu-uk,at=1s", "partition:eu-eu,at=1s", "partition:eu-asia-1,at=1s",
-        "partition:eu>,at=1s", "partition:a-b-c,at=1s",
+        "partition:eu>,at=1s", "partition:a-b-c,at=1s", "partition:db-us,at=1s",
+        "partition:db<>db+web-1,at=1s", "partition:db+db<>web-1,at=1s", "link-down:db-web-1,at=1s",
+        "loss:db-web-1=1%,at=1s", "clock-step:db,at=1s", "clock-step:db=0,at=1s",
+        "clock-step:db=+-1s,at=1s", "clock-step:db=1ns,at=1s", "clock-step:eu-us=1s,at=1s",
     ],
 )  # fmt: skip
 def test_what_is_no_fault_is_refused_with_its_text(text: str) -> None:
@@ -95,6 +115,8 @@ def test_what_is_no_fault_is_refused_with_its_text(text: str) -> None:
         {"partition": ["eu"], "at": "1s"}, {"partition": "eu-us", "at": "1s"},
         {"partition": ["eu", "us", "eu"], "at": "1s"}, {"stop": "db", "at": "1s", "fro": "2s"},
         {"partition": ["eu", "us"], "at": "1s", "one_way": "maybe"},
+        {"partition": [["db"], []], "at": "1s"}, {"partition": [["db"], [None]], "at": "1s"},
+        {"kill": [["db"]], "at": "1s"}, {"loss": [["db"], "eu"], "value": "1%", "at": "1s"},
     ],
 )  # fmt: skip
 def test_what_is_no_fault_in_a_file_is_refused_with_its_number(entry: object) -> None:
@@ -110,6 +132,7 @@ def test_what_is_no_fault_in_a_file_is_refused_with_its_number(entry: object) ->
         ("stop:db,at=3s", "stop:db,at=1s,for=1s..4s"),
         ("loss:eu-us=1%,at=1s..9s,for=1s", "loss:us>eu=2%,at=5s,for=1s"),
         ("stop:db,at=1s,probability=0", "stop:db,at=3s"),
+        ("partition:db-web-1,at=1s", "partition:web-1>eu+db,at=3s"),
     ],
 )
 def test_faults_that_may_meet_are_refused_whatever_the_seed(texts: Sequence[str]) -> None:
@@ -126,6 +149,7 @@ def test_faults_that_may_meet_are_refused_whatever_the_seed(texts: Sequence[str]
         ("stop:db,at=1s", "full-disk:db,at=3s"),
         ("loss:eu>us=1%,at=1s", "loss:us>eu=2%,at=1s"),
         ("kill:db,at=1s..9s", "kill:db,at=1s..9s"),
+        ("partition:eu-us,at=1s", "partition:db-eu,at=1s"),
     ],
 )
 def test_faults_of_other_things_and_times_stand_beside_each_other(texts: Sequence[str]) -> None:
@@ -171,8 +195,16 @@ def faults(draw: st.DrawFn) -> Fault:
         lasts_s = draw(st.none() | st.integers(1, 86_400_000).map(lambda ms: ms / 1e3))
     if kind in OF_SERVICES:
         of = draw(st.sampled_from((("db",), ("web-1",), ("web-1", "db"))))
-        return Fault(kind, of, draw(TIMES), lasts_s)
+        value = 0.0
+        if kind == CLOCK_STEP:
+            size_ms = draw(st.integers(1, 315_360_000_000))
+            value = draw(st.sampled_from((-1, 1))) * size_ms / 1e3
+        return Fault(kind, of, draw(TIMES), lasts_s, value=value)
     value = 0.0
+    if kind == PARTITION and draw(st.booleans()):
+        of = draw(st.sampled_from((("db", "web-1"), ("eu+db", "web-1"), ("web-1", "db+eu"))))
+        at_s, one_way = draw(TIMES), draw(st.booleans())
+        return Fault(kind, of, at_s, lasts_s, one_way, is_of_services=True)
     if kind == LOSS:
         value = draw(st.integers(1, 10_000)) / 10_000
     elif kind == RATE:
