@@ -22,6 +22,7 @@ from farpath.guest.addresses import address
 from farpath.guest.containers import BUNDLES, ENVIRONMENT, LISTENING, bundle
 from farpath.guest.network import Network
 from farpath.guest.program_groups import ProgramGroup, ProgramGroups
+from farpath.spec.hosts import CLIENT, SERVER
 from farpath.spec.programs import NAMES, WRITTEN_PART, Programs
 from farpath.spec.protocol import COLLECTED_DIR, READABLE_DIR, SHARED_DIRECTORY
 from farpath.tools.commands import note
@@ -335,7 +336,10 @@ def hosts_file(network: Network, both_families: bool) -> str:
     lines = ["127.0.0.1 localhost"]
     if 6 in versions:
         lines.append("::1 localhost ip6-localhost ip6-loopback")
+    of_short_flows = (CLIENT, SERVER) if network.plan.path.short_flows else ()
     for host in network.layout.hosts:
+        if host in of_short_flows:
+            continue
         names = " ".join(NAMES.get(host, (host,)))
         lines += [f"{address(network.layout, host, one)} {names}" for one in versions]
     return "\n".join(lines) + "\n"

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from farpath.record.record import Record
-    from farpath.spec.plan import Plan
 
 #: Upper bounds of the classes of sizes in bytes; the last class has none. Flows below the first
 #: mostly fit into an initial window of 10 segments (RFC 6928).
@@ -53,7 +52,7 @@ class ShortFlowSummary:
     """The short flows of a run.
 
     ``offered_bps`` is the payload that all asked for, ``carried_bps`` what arrived of it, both over
-    the schedule. ``classes``: those with flows.
+    the time in which they came. ``classes``: those with flows.
     """
 
     flows: int
@@ -68,9 +67,12 @@ class ShortFlowSummary:
         return asdict(self)
 
 
-def summarise_short_flows(frame: pd.DataFrame, plan: Plan) -> ShortFlowSummary:
-    """Summarise a table of short flows (``farpath.mechanisms.traffic.short_flow_table``)."""
-    per_s = 8 / plan.schedule.duration_s
+def summarise_short_flows(frame: pd.DataFrame, duration_s: float) -> ShortFlowSummary:
+    """Summarise a table of short flows (``farpath.mechanisms.traffic.short_flow_table``).
+
+    ``duration_s``: how long they came.
+    """
+    per_s = 8 / duration_s
     bounds = pairwise((0, *CLASS_BOUNDS_BYTES, None))
     classes = [_size_class(frame, least or 0, bound) for least, bound in bounds]
     return ShortFlowSummary(
@@ -86,7 +88,7 @@ def summarise_short_flows(frame: pd.DataFrame, plan: Plan) -> ShortFlowSummary:
 def short_flows_of(record: Record) -> ShortFlowSummary | None:
     """Summarise the short flows of a record; None of a run without any."""
     frame = record.short_flows
-    return None if frame is None else summarise_short_flows(frame, record.plan)
+    return None if frame is None else summarise_short_flows(frame, record.plan.schedule.duration_s)
 
 
 def _size_class(frame: pd.DataFrame, least: int, bound: int | None) -> SizeClass:

@@ -22,13 +22,12 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath.base import frames
-from farpath.base.errors import BadInputError, CheckFailedError, LabFailedError
+from farpath.base.errors import BadInputError, LabFailedError
 from farpath.mechanisms.mechanism import RecordPart
 from farpath.programs.program import Program
 from farpath.programs.registry import program_of
 from farpath.record.bounds import most_rows
 from farpath.record.description import write_description
-from farpath.record.queue_table import further_tables
 from farpath.record.record_directory import RecordDirectory, directories_with, table_file
 from farpath.spec.hosts import SIDES
 from farpath.spec.plan import Plan
@@ -353,15 +352,6 @@ class Record(RecordDirectory):
         return self._further_table("trace")
 
     @cached_property
-    def short_flows(self) -> pd.DataFrame | None:
-        """The table of short flows, read from disk at first use and checked; None without any.
-
-        Its columns are ``farpath.mechanisms.traffic.short_flow_table.COLUMNS``. Raises
-        CheckFailedError if it is not the table that was stored.
-        """
-        return self._further_table("short_flows")
-
-    @cached_property
     def queues(self) -> pd.DataFrame | None:
         """The table of all queues, read from disk at first use and checked.
 
@@ -370,17 +360,6 @@ class Record(RecordDirectory):
         the table that was stored.
         """
         return self._further_table("queues")
-
-    def _further_table(self, name: str) -> pd.DataFrame | None:
-        """Read a table that only some records have, and check it by its own fingerprint."""
-        stored = self.data.get(name)
-        if stored is None:
-            return None
-        table, file = further_tables()[name], table_file(self.directory, name)
-        frame = frames.read_frame(file, table.columns, most_rows(self.plan, name))
-        if table.fingerprint(frame) != stored["fingerprint"]:
-            raise CheckFailedError(f"{file}: the record was changed; repeat the run")
-        return frame
 
 
 def _compress_raw(source: FilePath, target: FilePath) -> None:

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from farpath.base.documents import read_json
 from farpath.base.errors import BadInputError, CheckFailedError
+from farpath.base.frames import read_frame
+from farpath.record.bounds import most_rows
 from farpath.record.description import check_hash
+from farpath.record.queue_table import further_tables
 from farpath.spec.plan import Plan
 
 if TYPE_CHECKING:
@@ -75,6 +78,26 @@ class RecordDirectory:
     def recorded_at(self) -> str:
         """When the record was made, in UTC (ISO 8601); empty if that is unknown."""
         return str(self.data["provenance"].get("recorded_at", ""))
+
+    @cached_property
+    def short_flows(self) -> pd.DataFrame | None:
+        """The table of short flows, read from disk at first use and checked; None without any.
+
+        Its columns are ``farpath.mechanisms.traffic.short_flow_table.COLUMNS``. Raises
+        CheckFailedError if it is not the table that was stored.
+        """
+        return self._further_table("short_flows")
+
+    def _further_table(self, name: str) -> pd.DataFrame | None:
+        """Read a table that only some records have, and check it by its own fingerprint."""
+        stored = self.data.get(name)
+        if stored is None:
+            return None
+        table, file = further_tables()[name], table_file(self.directory, name)
+        frame = read_frame(file, table.columns, most_rows(self.plan, name))
+        if table.fingerprint(frame) != stored["fingerprint"]:
+            raise CheckFailedError(f"{file}: the record was changed; repeat the run")
+        return frame
 
     def check_fingerprint(self, computed: str) -> None:
         """Raise CheckFailedError if the fingerprint of the read data is not the stored one."""

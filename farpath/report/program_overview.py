@@ -11,6 +11,8 @@ import numpy as np
 from farpath.base.column import NOTHING, number
 from farpath.base.errors import on_one_line
 from farpath.mechanisms.registry import mechanisms
+from farpath.metrics.short_flow import summarise_short_flows
+from farpath.report.overview import short_flows_table
 from farpath.report.table import Table
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, server_label
 
@@ -36,11 +38,13 @@ _CONNECTIONS_NOTE = (
 def program_overview(record: ProgramRecord) -> tuple[Table, ...]:
     """Return all tables of a record of programs."""
     metrics = program_metrics(record)
-    changes = metrics["link_changes"]
+    changes, short = metrics["link_changes"], record.short_flows
+    took_s = record.ending.took_s
     return (
         _programs_table(record),
         _path_table(record.plan, metrics),
         *([_changes_table(changes)] if changes else []),
+        *([] if short is None else [short_flows_table(summarise_short_flows(short, took_s))]),
         connections_table(metrics["connections"]),
     )
 

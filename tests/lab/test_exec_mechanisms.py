@@ -14,6 +14,7 @@ from farpath.base.errors import CheckFailedError
 from farpath.lab.exec.program_run import ProgramOutcome
 from farpath.mechanisms.capture.capture_files import captured_files
 from farpath.record.program_record import ProgramRecord, load_program_record
+from farpath.spec.arrivals import arrivals
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST
 from tests.lab.test_exec import Lab
 from tests.support.captures import tcp_packets
@@ -143,6 +144,34 @@ def test_droppers_that_see_no_packet_are_told_and_fail_nothing(lab: Lab) -> None
     record = load_program_record(outcome.directory)
     assert [one["lost"] for one in record.readback["after"]["droppers"]] == [0, 0]
     assert len(record.data["warnings"]) == 2
+
+
+def test_short_flows_share_the_path_with_programs_until_the_client_ends(lab: Lab) -> None:
+    traffic, end_s = "tcp:30%,cc=reno", 6.0
+    outcome = lab.run(
+        (PYTHON, "-c", f"import time; time.sleep({end_s}); print(open('/etc/hosts').read())"),
+        *([("sleep", "100")],),
+        rtt="40ms",
+        rate="20Mbit",
+        background=traffic,
+    )
+    record = load_program_record(outcome.directory)
+    flows = record.short_flows
+    assert flows is not None
+    started = [arrival.start_s for arrival in arrivals(record.plan) if arrival.start_s < end_s]
+    assert flows["start_s"].tolist() == pytest.approx(started, abs=1e-3)
+    assert flows["retransmits"].sum() < len(flows) / 10
+    # A request of three round trips at least; the last ones had no time to end
+    ended = flows["completion_s"].dropna()
+    assert ended.min() >= 0.08
+    assert len(ended) > 0.9 * len(flows)
+    sent_bytes = record.readback["after"]["short_flow_bytes"]
+    assert sent_bytes >= flows["received_bytes"].sum()
+    to_receiver = record.tables["queue"]
+    assert to_receiver["backlog_bytes"].max() > 0
+    # Their hosts are no ends of the path, and have no name that programs find
+    names = lab.stdout.getvalue().decode().split()
+    assert (names.count("client"), names.count("server")) == (1, 1)
 
 
 def test_a_change_that_was_not_made_as_planned_fails_the_run(

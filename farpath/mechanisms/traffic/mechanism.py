@@ -67,21 +67,23 @@ def _facts(plan: Plan) -> list[Fact]:
 
 
 def _check(plan: Plan) -> None:
-    """Raise BadInputError for short flows beside programs, and for too many of them."""
-    if plan.programs and plan.path.short_flows:
+    """Raise BadInputError for more short flows than a run, or a client's longest run, can keep."""
+    try:
+        check_number(plan)
+    except BadInputError as error:
+        if not plan.programs:
+            raise
         raise BadInputError(
             option="background",
-            given=other_traffic_text(plan.path),
-            problem="short flows last as long as a schedule, and programs end when they like",
-            remedy="give sources that do not react, as in 25% or cbr:10Mbit",
-        )
-    check_number(plan)
+            problem=error.problem,
+            remedy="give a larger size, a lower rate or a shorter `timeout`",
+        ) from error
 
 
 def _examine(output: Output) -> Findings:
     check_background(output.readback, output.plan, output.duration_s)
-    table = from_raw(output.raw_dir, output.plan)
-    unfinished = check_short_flows(table, output.readback, output.plan)
+    table = from_raw(output.raw_dir, output.plan, output.duration_s)
+    unfinished = check_short_flows(table, output.readback, output.plan, output.duration_s)
     return Findings(warnings=unfinished, parts=(table.part,) if table else ())
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from farpath.base.errors import CheckFailedError
-from farpath.mechanisms.traffic.short_flow_table import ShortFlowTable
+from farpath.mechanisms.traffic.short_flow_table import ShortFlowTable, drawn
 from farpath.platforms import platform_of
-from farpath.spec.arrivals import arrivals, frames_bytes, own_bytes
+from farpath.spec.arrivals import frames_bytes, own_bytes
 from farpath.spec.background import on_periods, sent_bytes
 from farpath.spec.plan import Plan
 from farpath.tools import socat
@@ -79,28 +80,32 @@ def _check_amount(sent: float, expected_bytes: float, fewest: float, most: float
 
 
 def check_short_flows(
-    table: ShortFlowTable | None, readback: Mapping[str, Any], plan: Plan
+    table: ShortFlowTable | None,
+    readback: Mapping[str, Any],
+    plan: Plan,
+    duration_s: float = math.inf,
 ) -> list[str]:
     """Check short flows against the plan; return a warning if most did not end.
 
-    Each flow that the plan draws must have started at its time and asked for its size, by the
-    congestion control of the plan. Bytes that arrived must have left the server's port in frames,
-    and the port must not have sent more than the server offered and repeated. Raises
-    CheckFailedError otherwise.
+    ``duration_s``: how long its schedule was played, all of it by default. Each flow that the plan
+    draws for that time must have started at its time and asked for its size, by the congestion
+    control of the plan.
+    Bytes that arrived must have left the server's port in frames, and the port must not have sent
+    more than the server offered and repeated. Raises CheckFailedError otherwise.
     """
     short = plan.path.short_flows
     if table is None or short is None:
         return []
-    frame, drawn = table.frame, list(arrivals(plan))
+    frame, planned = table.frame, drawn(plan, duration_s)
     started = frame["number"].tolist()
-    if started != [arrival.number for arrival in drawn]:
+    if started != [arrival.number for arrival in planned]:
         raise CheckFailedError(
-            f"{len(started):,} short flows have started, and the plan has {len(drawn):,}"
+            f"{len(started):,} short flows have started, and the plan has {len(planned):,}"
         )
     late_s = max(
         (
             start_s - arrival.start_s
-            for start_s, arrival in zip(frame["start_s"], drawn, strict=True)
+            for start_s, arrival in zip(frame["start_s"], planned, strict=True)
         ),
         default=0.0,
     )

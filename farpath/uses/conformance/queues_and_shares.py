@@ -83,7 +83,9 @@ def _short_flows_of(record: Record) -> pd.DataFrame:
 
 def payload_utilisation_beside_short_flows(record: Record) -> Measured:
     """Return all flows' mean throughput over the payload rate that short flows left them."""
-    carried_bps = summarise_short_flows(_short_flows_of(record), record.plan).carried_bps
+    carried_bps = summarise_short_flows(
+        _short_flows_of(record), record.plan.schedule.duration_s
+    ).carried_bps
     goodput_bps = _goodput_bps(record)
     return Measured(payload_utilisation(record).value * goodput_bps / (goodput_bps - carried_bps))
 

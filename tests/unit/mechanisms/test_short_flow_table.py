@@ -126,7 +126,7 @@ def test_a_record_keeps_its_short_flows_beside_the_fingerprint_of_its_samples(
 
 
 def test_completion_times_are_shown_by_classes_of_size(table: ShortFlowTable, web: Plan) -> None:
-    summary = summarise_short_flows(table.frame, web)
+    summary = summarise_short_flows(table.frame, web.schedule.duration_s)
     sizes = table.frame["size_bytes"]
     assert [one.flows for one in summary.classes] == [
         count

@@ -185,7 +185,8 @@ WRONG = (
     ("window", "100GiB"), ("sysctl", "a=1"), ("ecn", "x"), ("stack", "udt4"), ("seed", "-1"),
     ("sample", "0.3s"), ("up_rate", "1bit"), ("up_buffer", "64kB"), ("path", "nowhere"),
     ("drop", "every:2,flow=flow1"), ("drop", "at:700s"), ("drop", "burst:1e-1,0.3"),
-    ("capture", "flow1"), ("background", "tcp:10%"), ("background", "99%"),
+    ("capture", "flow1"), ("background", "99%"),
+    ("background", "tcp:10%,size=2kB"),
 )  # fmt: skip
 
 
