@@ -78,7 +78,7 @@ def _completions(record: Record, plan: Plan) -> list[tuple[str, str, float]]:
         return []
     return [
         (one.title, name, value_ms)
-        for one in summarise_short_flows(record.short_flows, plan).classes
+        for one in summarise_short_flows(record.short_flows, plan.schedule.duration_s).classes
         for name, value_ms in ((MEDIAN, one.median_ms), (P95, one.p95_ms), (P99, one.p99_ms))
         if value_ms is not None
     ]
