@@ -21,13 +21,14 @@ from farpath.cli.logs import print_paths, print_warnings
 from farpath.cli.run_options import with_options
 from farpath.cli.shared_options import RESULTS, Cores, RecordsDir
 from farpath.planning import program_plan as planning
+from farpath.presets.registry import preset_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from farpath.lab.exec.program_run import ProgramOutcome, WallTimeoutError
     from farpath.report.junit import JunitCase
-    from farpath.runs.program_runs import ProgramCall
+    from farpath.runs.program_runs import ProgramCall, ProgramResult
     from farpath.runs.run_set import RunSet
 
 LOG = logging.getLogger(__name__)
@@ -48,8 +49,20 @@ def add_to(app: typer.Typer) -> None:
 @with_options(planning.OPTIONS, {**planning.DEFAULTS, "ip": planning.BOTH_FAMILIES}, HELPS)
 def execute(
     command: Annotated[
-        list[str], typer.Argument(help="The client and its arguments; it runs on host sender.")
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="COMMAND",
+            show_default=False,
+            help="The client and its arguments; it runs on host sender.",
+        ),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PRESET",
+            help=f"Client and servers of a preset instead, with a verdict: {preset_words()}.",
+        ),
+    ] = None,
     server: Annotated[
         list[str] | None,
         typer.Option(
@@ -181,17 +194,37 @@ def execute(
     run for each combination, and a table; the status is 1 if a client failed.
     """
     from farpath.lab.exec.limits import limits
-    from farpath.lab.exec.roots import roots
+    from farpath.lab.exec.roots import MACHINE, roots
     from farpath.lab.exec.stdin import read_input
     from farpath.lab.exec.users import current_user, named_user
     from farpath.mechanisms import quantities
     from farpath.planning.plan_warnings import plan_warnings
+    from farpath.presets.registry import asked_preset, refuse_beside_preset
     from farpath.runs.axes import split_options
     from farpath.runs.program_runs import ProgramCall, program_set
     from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, TIMEOUT_S_RANGE, Programs
 
     planning.require_path(option_values)
+    asked_of = None
     servers = tuple(planning.parse_command(text, "server") for text in server or ())
+    if preset is not None:
+        asked_of = asked_preset(preset)
+        refuse_beside_preset(
+            {"command": command, "server": server, "share": share, "wait_for": wait_for,
+             "stdin": stdin or None, "root": None if root == MACHINE else root}
+        )  # fmt: skip
+        if image is None:
+            asked_of.preset.require_programs(asked_of.values)
+        commands_of = asked_of.preset.commands(asked_of.values)
+        command, servers = list(commands_of.client), commands_of.servers
+        share, stdin = asked_of.preset.folder, False
+        if asked_of.preset.refuses_root and user is None and not as_root and os.getuid() == 0:
+            user = asked_of.preset.account
+    elif not command:
+        raise BadInputError(
+            problem="no client is given",
+            remedy="give its command after all options, or a preset, as in `preset=db`",
+        )
     timeout_s = quantities.DURATION_S.parse(timeout, "timeout", TIMEOUT_S_RANGE)
     wall_s = (
         math.inf
@@ -217,7 +250,7 @@ def execute(
         )
     who = current_user(as_root) if user is None else named_user(user, found.files)
     date_s = planning.parse_date_s(date)
-    ports = planning.parse_wait_for(wait_for or ())
+    ports = commands_of.ports if asked_of else planning.parse_wait_for(wait_for or ())
     if junit is not None:
         require_replaceable(junit)
         require_directory(junit.parent, "junit")
@@ -233,7 +266,7 @@ def execute(
         timeout_s=timeout_s,
         share=str(found.share or ""),
         date_s=date_s,
-        joined=is_one and not as_json and _go_to_one_place(sys.stdout, sys.stderr),
+        joined=is_one and not as_json and not asked_of and _go_to_one_place(sys.stdout, sys.stderr),
         collect=_collected(collect, {place.directory for place in found.places.values()}),
         input=given.kind,
         input_sha256=given.sha256,
@@ -243,7 +276,10 @@ def execute(
     )
     asked = _Asked(
         run_set.with_images(found.images),
-        ProgramCall(programs, found.share, collect, given.data, wall_s),
+        ProgramCall(
+            *(programs, found.share, collect, given.data, wall_s),
+            preset=asked_of.text if asked_of else "",
+        ),
         *(out, memory, output_limit, output_bytes, junit, as_json),
     )
     status = _run_one(asked) if is_one else _run_several(asked, cores)
@@ -267,8 +303,8 @@ class _Asked:
 
     @property
     def suite(self) -> str:
-        """The suite of all runs in JUnit XML: the client's name."""
-        return FilePath(self.call.programs.client[0]).name
+        """The suite of all runs in JUnit XML: the preset's name, or the client's."""
+        return self.call.preset.partition(":")[0] or FilePath(self.call.programs.client[0]).name
 
     def write_junit(self, cases: Sequence[JunitCase]) -> None:
         """Write the file of JUnit XML if there is to be one."""
@@ -288,7 +324,8 @@ def _run_one(asked: _Asked) -> int:
     (run,), call = asked.run_set.runs, asked.call
     name = ", ".join(f"{name}={value}" for name, value in (run.request or {}).items())
     with open(os.devnull, "wb") as nowhere:
-        streams = (nowhere, nowhere) if asked.as_json else (sys.stdout.buffer, sys.stderr.buffer)
+        is_silent = asked.as_json or call.preset
+        streams = (nowhere, nowhere) if is_silent else (sys.stdout.buffer, sys.stderr.buffer)
         try:
             outcome = run_programs(
                 *(run.plan, call.of(run), asked.out, call.share, call.collect),
@@ -296,6 +333,7 @@ def _run_one(asked: _Asked) -> int:
                 watch=_tell_server_end,
                 stdin=call.stdin,
                 wall_s=call.wall_s,
+                preset=call.preset,
             )
         except FarpathError as error:
             if isinstance(error, WallTimeoutError) and asked.as_json:
@@ -317,27 +355,50 @@ def _run_one(asked: _Asked) -> int:
         f"exec: status {ending.status} after {ending.took_s:.3f} virtual s, record "
         f"{outcome.directory}, fingerprint {outcome.fingerprint[:12]}"
     )
-    result = program_result(outcome.directory, ending)
+    if call.preset:
+        result = _with_verdict(outcome.directory, asked.as_json)
+    else:
+        result = program_result(outcome.directory, ending)
     asked.write_junit([ended_case(asked.suite, name, result)])
     if asked.as_json:
-        print(json.dumps(_result(outcome)))
-    return ending.status
+        of_preset = {"findings": [one.as_dict() for one in result.findings]} if call.preset else {}
+        print(json.dumps({**_result(outcome), **of_preset}))
+    return ending.status or int(not result.passed)
+
+
+def _with_verdict(directory: FilePath, as_json: bool) -> ProgramResult:
+    """Write and print the verdict on a preset's record; return its result."""
+    from farpath.presets.report import write_verdict
+    from farpath.record.program_record import VERDICT_DIR, load_program_record
+
+    result, report = write_verdict(load_program_record(directory))
+    if not result.findings:
+        LOG.warning(f"the client failed, and there is no verdict: {_last_line(result.messages)}")
+    elif not as_json:
+        report.print(directory / VERDICT_DIR, as_json=False)
+    return result
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["it said nothing"])[-1]
 
 
 def _run_several(asked: _Asked, cores: int | None) -> int:
     """Run the programs over each path, and print a table; return 1 if a client failed, or 0."""
     from farpath.planning.option_names import typed_message
+    from farpath.presets.report import with_verdict
     from farpath.report.report import Report, terminal_text
     from farpath.report.table import as_csv
     from farpath.report.tables.program_runs import junit_cases, program_table
-    from farpath.runs.program_runs import make_program_runs
+    from farpath.runs.program_runs import make_program_runs, measured
     from farpath.runs.progress import progress_printer
 
     report = asked.out / DEFAULT_REPORT
     require_directory(asked.out)
     require_directory(report)
     outcome = make_program_runs(
-        *(asked.run_set, asked.call, asked.out, cores, progress_printer("exec"))
+        *(asked.run_set, asked.call, asked.out, cores, progress_printer("exec")),
+        measure=with_verdict if asked.call.preset else measured,
     )
     table = program_table(outcome)
     asked.write_junit(junit_cases(asked.suite, outcome.results))

@@ -191,6 +191,8 @@ def _show_programs(directory: FilePath, as_json: bool) -> None:
     """Print the results of programs and of their path."""
     from farpath.mechanisms.registry import mechanism_lines
     from farpath.metrics.run_settings import path_headline
+    from farpath.presets.registry import asked_preset
+    from farpath.presets.report import record_tables
     from farpath.record.program_record import load_program_record
     from farpath.report.program_overview import program_metrics, program_overview
 
@@ -207,10 +209,14 @@ def _show_programs(directory: FilePath, as_json: bool) -> None:
             "killed_for_memory": record.ending.killed_for_memory,
             "metrics": program_metrics(record),
         }
+        if record.preset:
+            findings = asked_preset(record.preset).findings(record)
+            description["preset"] = record.preset
+            description["findings"] = [one.as_dict() for one in findings]
         print(json.dumps(description))
         return
     print(path_headline(record.plan.path))
-    _print_grids(program_overview(record))
+    _print_grids((*record_tables(record), *program_overview(record)))
     for line in mechanism_lines(record):
         print(line)
     for warning in record.data["warnings"]:

@@ -57,8 +57,10 @@ class Parameter:
             return "0 or 1"
         return f"{self.low} to {self.high}{' in ' + self.unit if self.unit else ''}"
 
-    def checked(self, stack: str, text: str) -> str:
+    def checked(self, stack: str, text: str, option: str = "stack") -> str:
         """Return the value in its shortest form; raises BadInputError if it is not allowed.
+
+        ``option``: of which the parameter is a part.
 
         >>> Parameter("beta", "717", unit="1/1024", low=512, high=1023).checked("cubic", "0.7")
         '717'
@@ -78,7 +80,7 @@ class Parameter:
             if self.low is None or (self.high is not None and self.low <= number <= self.high):
                 return str(number)
         raise BadInputError(
-            option="stack",
+            option=option,
             problem=f"{self.name} of {stack} is '{given}'",
             remedy=f"it must be {self.allowed}; the default is {self.default}",
         )
@@ -164,11 +166,12 @@ def _entry(name: str, tables: Mapping[str, Any], program: str, kind: str) -> Cat
 
 
 def checked_parameters(
-    stack: str, parameters: Iterable[Parameter], values: Mapping[str, str]
+    stack: str, parameters: Iterable[Parameter], values: Mapping[str, str], option: str = "stack"
 ) -> dict[str, str]:
     """Check values by the parameters of a stack; return them ordered by name.
 
-    Raises BadInputError for an unknown parameter and for a value that is not allowed.
+    ``option``: of which they are a part. Raises BadInputError for an unknown parameter and for a
+    value that is not allowed.
     """
     by_name = {parameter.name: parameter for parameter in parameters}
     for name in values:
@@ -177,11 +180,11 @@ def checked_parameters(
             hint = f" (did you mean {close[0]}?)" if close else ""
             names = ", ".join(by_name) or "none"
             raise BadInputError(
-                option="stack",
+                option=option,
                 problem=f"{stack} has no parameter '{name}'{hint}",
                 remedy=f"it has {names}",
             )
-    return {name: by_name[name].checked(stack, values[name]) for name in sorted(values)}
+    return {name: by_name[name].checked(stack, values[name], option) for name in sorted(values)}
 
 
 def label_of(name: str, parameters: Mapping[str, str]) -> str:

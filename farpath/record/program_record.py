@@ -48,6 +48,8 @@ FORMAT_VERSION = 1
 EXEC_FILE = "exec.json"
 #: Files of a record beside its output that no fingerprint covers as they are.
 CONSOLE_LOG = "console.log"
+#: Directory of a preset's verdict and figure, which are made of what the fingerprint covers.
+VERDICT_DIR = "verdict"
 #: Columns of the table of TCP connections: the host of this end, the connection's number there in
 #: the order of their first samples, the port of the server's host, and TCP's state.
 CONNECTION_COLUMNS = {
@@ -165,7 +167,12 @@ def fingerprint(
         digest.update(f"{server.label} {server.status} {server.t_s!r}\n".encode())
     # As in a record of flows, parts of mechanisms have hashes of their own or none
     names = [*TABLES, *part_names()]
-    left_out = {EXEC_FILE, CONSOLE_LOG, *(table_file(directory, name).name for name in names)}
+    left_out = {
+        EXEC_FILE,
+        CONSOLE_LOG,
+        VERDICT_DIR,
+        *(table_file(directory, name).name for name in names),
+    }
     left_out |= set(part_names())
     add_files(digest, directory, left_out)
     for name, columns in columns_of(plan).items():
@@ -201,11 +208,13 @@ def write_program_record(
     readback: dict[str, Any],
     warnings: Sequence[str],
     parts: Sequence[RecordPart] = (),
+    preset: str = "",
 ) -> str:
     """Write a record into a fresh directory, which the caller renames; return its fingerprint.
 
     ``output``: directory with the programs' output. ``collected``: directory of the files that came
-    back, which need not exist. ``parts``: further ones, of mechanisms.
+    back, which need not exist. ``parts``: further ones, of mechanisms. ``preset``: the preset that
+    the programs are of, with its parameters; empty for a user's own.
     """
     shutil.copytree(output, directory, dirs_exist_ok=True)
     if collected.is_dir():
@@ -227,6 +236,7 @@ def write_program_record(
         "readback": readback,
         "warnings": list(warnings),
         "fingerprint": stamp,
+        **({"preset": preset} if preset else {}),
         **{part.name: part.entry for part in parts},
     }
     write_description(directory / EXEC_FILE, data)
@@ -250,6 +260,11 @@ class ProgramRecord(RecordDirectory):
     def readback(self) -> dict[str, Any]:
         """The settings and counts that the lab read, with the findings of mechanisms."""
         return dict(self.data["readback"])
+
+    @property
+    def preset(self) -> str:
+        """The preset that the programs are of, with its parameters; empty for a user's own."""
+        return str(self.data.get("preset", ""))
 
     @property
     def trace(self) -> None:

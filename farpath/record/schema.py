@@ -149,6 +149,7 @@ class _OwnDescription(Part):
     took_s: NotNegative
     servers: list[_ServerEnding] = Field(default_factory=list)
     killed_for_memory: Count = 0
+    preset: str = ""
     provenance: _Provenance
     readback: _ReadbackOfPrograms
     warnings: list[str]

@@ -12,6 +12,7 @@ from farpath.lab.exec.program_run import run_programs
 from farpath.lab.machine import limited_cores
 from farpath.lab.run import Outcome
 from farpath.lab.user_parts import BuiltParts
+from farpath.metrics.finding import Finding
 from farpath.planning.program_plan import has_both_families, parse_ip_version, program_plan
 from farpath.planning.request import RunRequest
 from farpath.record.program_record import Ending, ProgramRecord, load_program_record
@@ -33,6 +34,7 @@ class ProgramCall:
     collect: FilePath | None
     stdin: bytes
     wall_s: float
+    preset: str = ""
 
     def of(self, run_: PlannedRun) -> Programs:
         """Return the programs of one run, whose hosts have the IP versions that it asks for."""
@@ -64,23 +66,34 @@ def program_set(
 
 @dataclass(frozen=True)
 class ProgramResult:
-    """How a client ended, and the end of its output and of its messages."""
+    """How a client ended, the end of its output and of its messages, and what it measured.
+
+    ``findings``: of a preset's programs; empty for others.
+    """
 
     ending: Ending
     output: str
     messages: str
+    findings: tuple[Finding, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether the client's status is 0."""
-        return self.ending.status == 0
+        """Whether the client's status is 0, and all that it measured keeps its bounds."""
+        return self.ending.status == 0 and all(one.holds for one in self.findings)
 
 
-def program_result(directory: FilePath, ending: Ending) -> ProgramResult:
+def program_result(
+    directory: FilePath, ending: Ending, findings: tuple[Finding, ...] = ()
+) -> ProgramResult:
     """Return the result of the programs whose output stands in a directory."""
     return ProgramResult(
-        ending, _end_of(directory / "client.out"), _end_of(directory / "client.err")
+        ending, _end_of(directory / "client.out"), _end_of(directory / "client.err"), findings
     )
+
+
+def measured(record: ProgramRecord) -> ProgramResult:
+    """Return the result of the programs of a record."""
+    return program_result(record.directory, record.ending)
 
 
 def _end_of(file: FilePath) -> str:
@@ -99,6 +112,7 @@ def make_program_runs(
     out: FilePath,
     at_once: int | None,
     watch: Callable[[RunEvent[ProgramResult]], None],
+    measure: Callable[[ProgramRecord], ProgramResult] = measured,
 ) -> MadeSet[ProgramResult]:
     """Make a record of each run of a set; parameters and errors as of ``make_runs``.
 
@@ -108,16 +122,12 @@ def make_program_runs(
         partial(_make, call=_numbered(call, number)) for number in range(1, len(run_set.runs) + 1)
     ]
     return make_runs(
-        *(run_set, out, at_once, watch), measure=_measured, make=makes, load=load_program_record
+        *(run_set, out, at_once, watch), measure=measure, make=makes, load=load_program_record
     )
 
 
 def _numbered(call: ProgramCall, number: int) -> ProgramCall:
     return call if call.collect is None else replace(call, collect=call.collect / str(number))
-
-
-def _measured(record: ProgramRecord) -> ProgramResult:
-    return program_result(record.directory, record.ending)
 
 
 def _make(run_: PlannedRun, out: FilePath, cores: int, *, call: ProgramCall) -> Outcome:
@@ -127,5 +137,6 @@ def _make(run_: PlannedRun, out: FilePath, cores: int, *, call: ProgramCall) -> 
             stdin=call.stdin,
             wall_s=call.wall_s,
             label=f"exec: {run_.name}",
+            preset=call.preset,
         )
     return Outcome(outcome.directory, cached=False, wall_s=0.0)

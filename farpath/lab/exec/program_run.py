@@ -114,6 +114,7 @@ class _Session:
     stdin: bytes
     wall_s: float
     label: str
+    preset: str
 
 
 def run_programs(
@@ -129,21 +130,25 @@ def run_programs(
     stdin: bytes = b"",
     wall_s: float = math.inf,
     label: str = "exec",
+    preset: str = "",
 ) -> ProgramOutcome:
     """Run a client and its servers, make the record under ``out``, and return how it ended.
 
     ``share``: the directory that programs of other roots than the machine's may read. ``collect``:
     directory for the files that come back. ``stdout``, ``stderr``: of the client. ``watch``: called
     with every event. ``stdin``: the client's. ``wall_s``: their longest real time. ``label``:
-    begins lines of progress. Raises the errors of the lab and its checks; only the console's log is
-    left then. Raises WallTimeoutError after ``wall_s``; the programs' output so far is left too.
+    begins lines of progress. ``preset``: the preset that they are of, with its parameters, which
+    the record keeps; empty for a user's own. Raises the errors of the lab and its checks; only the
+    console's log is left then. Raises WallTimeoutError after ``wall_s``; the programs' output so
+    far is left too.
     """
     images = images or find_images()
     require_unicode(str(out))
     session = _Session(
-        *(plan, programs, images, share, collect, stdout, stderr, watch, stdin, wall_s, label)
+        *(plan, programs, images, share, collect, stdout, stderr, watch, stdin, wall_s, label),
+        preset,
     )
-    name = _record_name(plan, programs, images)
+    name = _record_name(plan, programs, images, preset)
     with whole_record(out, name, EXEC_FILE) as (partial, log):
         kept = out / f"{name}.output"
         remove_directory(kept)
@@ -173,12 +178,12 @@ def more_memory(program_bytes: int) -> str:
     return f"{-(-3 * program_bytes // (1 << 30))}GiB"
 
 
-def _record_name(plan: Plan, programs: Programs, images: Images) -> str:
+def _record_name(plan: Plan, programs: Programs, images: Images, preset: str) -> str:
     """Return the name of a record's directory: the same for the same request."""
     parts = [plan.as_dict(), as_wire(programs), images_identity(plan, images)]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:10]
-    client = safe_name(FilePath(programs.client[0]).name)
-    return f"exec-{plan.path.name}-{client}-{digest}"
+    called = preset.partition(":")[0] or FilePath(programs.client[0]).name
+    return f"exec-{plan.path.name}-{safe_name(called)}-{digest}"
 
 
 def _fill(
@@ -255,6 +260,7 @@ def _fill(
             },
             warnings=[*warnings, *found.warnings],
             parts=found.parts,
+            preset=session.preset,
         )
     return ending, stamp
 

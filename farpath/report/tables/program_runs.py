@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from farpath.base.column import Column
 from farpath.base.errors import FarpathError
+from farpath.metrics.finding import Finding, verdict_of
 from farpath.report.junit import JunitCase
 from farpath.report.table import Table
 from farpath.runs.make import FailedRun, MadeRun, MadeSet
@@ -31,9 +32,26 @@ def program_table(outcome: MadeSet[ProgramResult]) -> Table:
         *map(_option, outcome.run_set.axes),
         seed if several_seeds else seed.hidden,
         Column[ProgramRun]("result", "result", _result),
+        *_of_findings(outcome.runs),
         *(_of_record(column) for column in _OF_RECORDS),
     ]
     return Table.of("exec", "The client over each path", columns, outcome.results)
+
+
+def _of_findings(runs: Sequence[MadeRun[ProgramResult]]) -> list[Column[ProgramRun]]:
+    """Return a column for each quantity that a preset's programs measured in any run."""
+    found = {(one.key, one.of): one for run in runs for one in run.value.findings}
+    return [_of_finding(one) for one in found.values()]
+
+
+def _of_finding(finding: Finding) -> Column[ProgramRun]:
+    def value(run: MadeRun[ProgramResult]) -> float | None:
+        values = {(one.key, one.of): one.value for one in run.value.findings}
+        return values.get((finding.key, finding.of))
+
+    name = " ".join(filter(None, (finding.of, finding.key))).replace(" ", "_")
+    words = ", ".join(filter(None, (finding.of, finding.words)))
+    return _of_record(Column(name, words, value, finding.decimals))
 
 
 def _option(name: str) -> Column[ProgramRun]:
@@ -46,7 +64,14 @@ def _of_record(column: Column[MadeRun[ProgramResult]]) -> Column[ProgramRun]:
 
 
 def _result(run: ProgramRun) -> str:
-    return "error" if isinstance(run, FailedRun) else status_words(run.value.ending.status)
+    return "error" if isinstance(run, FailedRun) else result_words(run.value)
+
+
+def result_words(result: ProgramResult) -> str:
+    """Return what a client's result means to a test: its status, and bounds that it violates."""
+    if result.passed or result.ending.status:
+        return status_words(result.ending.status)
+    return f"fail: {verdict_of(result.findings)}"
 
 
 def status_words(status: int) -> str:
@@ -73,7 +98,7 @@ def ended_case(suite: str, name: str, result: ProgramResult) -> JunitCase:
     ending = result.ending
     return JunitCase(
         *(suite, name, ending.took_s, None if result.passed else "failure"),
-        message=status_words(ending.status),
+        message=result_words(result),
         text=result.output + result.messages,
     )
 

@@ -1,0 +1,1 @@
+"""Preset db: pgbench at a distance from PostgreSQL."""

@@ -1,0 +1,110 @@
+"""Presets in the lab: real programs, their verdicts and figures, and that they repeat."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+from farpath.base.errors import MachineLacksError
+from farpath.base.project import PROJECT
+from farpath.presets.registry import asked_preset
+from tests.support import added_preset
+from tests.support.command_line import Ended, Farpath
+
+PAGE = PROJECT / "docs" / "how-to" / "presets.md"
+
+
+def run(farpath: Farpath, out: FilePath, text: str, *options: str) -> Ended:
+    """Run a preset, or skip the test with the packages that this machine lacks."""
+    asked = asked_preset(text)
+    try:
+        asked.preset.require_programs(asked.values)
+    except MachineLacksError as lacking:
+        pytest.skip(str(lacking))
+    return farpath("exec", f"--preset={text}", f"--out={out}", *options)
+
+
+def found(ended: Ended) -> dict[tuple[str, str], dict[str, Any]]:
+    """The findings of a run with --json, by their keys and parts."""
+    assert ended.status == 0, ended.err
+    result = json.loads(ended.out)
+    assert {one["verdict"] for one in result["findings"]} <= {"holds", "-"}
+    (figure,) = FilePath(result["record"], "verdict").glob("*.png")
+    assert figure.stat().st_size > 5_000
+    return {(one["key"], one["of"]): one for one in result["findings"]}
+
+
+def shown(name: str) -> tuple[list[str], list[str]]:
+    """The options of a session on the page, and its lines of results."""
+    session = PAGE.read_text().split(f"$ farpath exec --preset={name} ")[1].split("\n\n\n")[0]
+    options, *lines = session.split("\n    ")
+    return options.split(), [line for line in lines if re.search(" (holds|-) ", f"{line} ")]
+
+
+def measured(lines: list[str]) -> dict[str, float]:
+    """The measured value of each quantity that lines of a table have."""
+    matches = [re.match(r"\s+(.*?)\s{2,}([0-9.]+)\s+[≥≤-]", line) for line in lines]
+    return {match[1]: float(match[2]) for match in matches if match}
+
+
+def test_the_page_shows_what_a_database_at_a_distance_does(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    options, lines = shown("db")
+    ended = run(farpath, tmp_path, "db", *options)
+    assert ended.status == 0, ended.err
+    assert len(lines) == 4
+    # The last digits depend on the versions of the programs
+    assert measured(ended.out.splitlines()) == pytest.approx(measured(lines), rel=0.1)
+
+
+def test_a_page_takes_the_round_trips_of_its_version_of_http(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    findings = found(
+        run(farpath, tmp_path, "web:objects=12", "--rtt=100ms", "--rate=20Mbit", "--json")
+    )
+    first = {of: one["value"] for (key, of), one in findings.items() if key == "first_byte_s"}
+    assert first == pytest.approx({"HTTP/1.1": 0.3, "HTTP/2": 0.3, "HTTP/3": 0.2}, rel=0.05)
+    again = run(farpath, tmp_path, "web:objects=12", "--rtt=100ms", "--rate=20Mbit")
+    assert "had another fingerprint" not in again.err
+    assert "all 9 bounds hold" in again.out
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+@pytest.mark.parametrize(
+    ("rtts", "status", "words"),
+    [(2, 0, "all 1 bounds hold"), (9, 1, "1 of 1 bounds violated: answer (s)")],
+)
+def test_a_preset_of_one_new_folder_runs_and_its_verdict_is_the_status(
+    tmp_path: FilePath, rtts: int, status: int, words: str
+) -> None:
+    added_preset.add_echo(tmp_path)
+    code = f"{added_preset.FIND}\nfrom farpath.cli.app import main\nmain()"
+    command = [sys.executable, "-c", code, str(tmp_path), "exec", f"--preset=echo:rtts={rtts}"]
+    ended = subprocess.run(
+        [*command, "--rtt=50ms", f"--out={tmp_path / 'out'}"],
+        cwd=PROJECT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == status, ended.stderr
+    assert words in ended.stdout
+    (record,) = (tmp_path / "out").glob("exec-custom-echo-*")
+    assert (record / "verdict" / "echo.png").is_file()
+
+
+def test_several_paths_have_a_table_with_a_column_for_each_quantity(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    text = "web:http=3,objects=2"
+    ended = run(farpath, tmp_path, text, "--rtt=20ms,40ms", "--rate=20Mbit", "--json")
+    assert ended.status == 0, ended.err
+    rows = json.loads(ended.out)["runs"]
+    assert [row["HTTP/3_handshake_s"] for row in rows] == pytest.approx([0.02, 0.04], rel=0.1)
+    assert [row["result"] for row in rows] == ["pass", "pass"]
