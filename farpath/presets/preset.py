@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from farpath.metrics.finding import Finding
     from farpath.spec.path import Path
+    from farpath.spec.plan import Plan
 
 Values = Mapping[str, str]
 #: Where programs stand that no user's PATH need have. The scripts of presets look there too.
@@ -41,14 +42,19 @@ class Commands:
 
 @dataclass(frozen=True)
 class PresetOutput:
-    """What the programs of a preset left, with the path and the values that they ran with.
+    """What the programs of a preset left, with the plan and the values that they ran with.
 
     ``directory``: of the record. ``values``: of all parameters of the preset, by name.
     """
 
     directory: FilePath
-    path: Path
+    plan: Plan
     values: Values
+
+    @property
+    def path(self) -> Path:
+        """The path that was asked for."""
+        return self.plan.path
 
     def text(self, name: str) -> str:
         """Return an output of the record, as in ``client.out``; raises LabFailedError."""
@@ -90,7 +96,10 @@ class Preset:
         return FilePath(file).parent
 
     def packages(self, values: Values) -> Mapping[str, str]:
-        """Return the programs, each with the package of Debian that has it."""
+        """Return the programs, each with the package of Debian that has it.
+
+        A name that begins with a slash is a pattern of files.
+        """
         raise NotImplementedError
 
     def commands(self, values: Values) -> Commands:
@@ -110,10 +119,18 @@ class Preset:
         packages = self.packages(values)
         places = [place for pattern in PLACES for place in sorted(glob.glob(pattern))]
         search = os.pathsep.join([os.environ.get("PATH", os.defpath), *places])
-        absent = [name for name in packages if shutil.which(name, path=search) is None]
+        absent = [name for name in packages if not _is_there(name, search)]
         if absent:
             install = " ".join(dict.fromkeys(packages[name] for name in absent))
             raise MachineLacksError(
                 f"preset {self.name} needs {', '.join(absent)}: install it, as by "
                 f"'apt-get install {install}'"
             )
+
+
+def _is_there(name: str, search: str) -> bool:
+    return (
+        bool(glob.glob(name))
+        if name.startswith("/")
+        else shutil.which(name, path=search) is not None
+    )

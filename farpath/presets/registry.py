@@ -50,7 +50,7 @@ class AskedPreset:
 
     def output(self, record: ProgramRecord) -> PresetOutput:
         """Return what its programs left in a record."""
-        return PresetOutput(record.directory, record.plan.path, self.values)
+        return PresetOutput(record.directory, record.plan, self.values)
 
     def findings(self, record: ProgramRecord) -> tuple[Finding, ...]:
         """Return what was measured in a record; nothing if its client failed."""

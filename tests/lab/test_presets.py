@@ -49,18 +49,19 @@ def shown(name: str) -> tuple[list[str], list[str]]:
 
 
 def measured(lines: list[str]) -> dict[str, float]:
-    """The measured value of each quantity that lines of a table have."""
+    """The measured value of each quantity and its part that lines of a table have."""
     matches = [re.match(r"\s+(.*?)\s{2,}([0-9.]+)\s+[≥≤-]", line) for line in lines]
     return {match[1]: float(match[2]) for match in matches if match}
 
 
-def test_the_page_shows_what_a_database_at_a_distance_does(
-    farpath: Farpath, tmp_path: FilePath
+@pytest.mark.parametrize(("name", "count"), [("call", 8), ("db", 4)])
+def test_the_page_shows_what_a_preset_measures(
+    farpath: Farpath, tmp_path: FilePath, name: str, count: int
 ) -> None:
-    options, lines = shown("db")
-    ended = run(farpath, tmp_path, "db", *options)
+    options, lines = shown(name)
+    ended = run(farpath, tmp_path, name, *options)
     assert ended.status == 0, ended.err
-    assert len(lines) == 4
+    assert len(lines) == count
     # The last digits depend on the versions of the programs
     assert measured(ended.out.splitlines()) == pytest.approx(measured(lines), rel=0.1)
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.base.errors import LabFailedError
+from farpath.planning.request import RunRequest
 from farpath.presets.db.pgbench import parse
 from farpath.presets.db.preset import PRESET, tps_bound
 from farpath.presets.preset import PresetOutput
 from tests.support.data import captured
-from tests.support.paths import LONG
 
 OUTPUT = captured("presets/db.out")
 
@@ -22,8 +21,8 @@ def output(tmp_path: FilePath, rtt_ms: float, **values: str) -> PresetOutput:
     """The captured output, as that of two clients on a path of an RTT."""
     (tmp_path / "client.out").write_text(OUTPUT)
     defaults = {one.name: one.default for one in PRESET.parameters}
-    path = dataclasses.replace(LONG, rtt_ms=rtt_ms)
-    return PresetOutput(tmp_path, path, {**defaults, "clients": "2", **values})
+    plan = RunRequest(rtt=f"{rtt_ms}ms").plan()
+    return PresetOutput(tmp_path, plan, {**defaults, "clients": "2", **values})
 
 
 def test_a_report_has_its_numbers_and_each_transaction() -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.base.errors import LabFailedError
+from farpath.planning.request import RunRequest
 from farpath.presets.preset import PresetOutput
 from farpath.presets.registry import asked_preset
 from farpath.presets.web.page_loads import parse
 from farpath.presets.web.preset import PRESET, load_bound
 from tests.support.data import captured
-from tests.support.paths import LONG
 
 #: Seven objects of 1000 bytes at an RTT of 50 ms and 20 Mbit/s.
 OUTPUT = captured("presets/web.out")
@@ -23,8 +22,8 @@ def output(tmp_path: FilePath, rtt_ms: float = 50.0, asked: str = "") -> PresetO
     """The captured output, as that of a path of an RTT."""
     (tmp_path / "client.out").write_text(OUTPUT)
     values = asked_preset(asked or "web:objects=7,size=1000").values
-    path = dataclasses.replace(LONG, rtt_ms=rtt_ms, rate_bps=20_000_000)
-    return PresetOutput(tmp_path, path, values)
+    plan = RunRequest(rtt=f"{rtt_ms}ms", rate="20Mbit").plan()
+    return PresetOutput(tmp_path, plan, values)
 
 
 def test_each_version_has_its_round_trips() -> None:

@@ -1,0 +1,1 @@
+"""Preset call: speech as Opus over RTP, both ways, by GStreamer."""
