@@ -366,7 +366,7 @@ packages-of-test:
 	@images/host-packages browser qemu tshark
 
 test-nightly: setup $(DEV) $(PAPER) $(NOTEBOOK)
-	@images/host-packages browser slurm qemu tshark
+	@images/host-packages browser slurm qemu tshark presets
 	.venv/bin/pytest $(ON_EVERY_CORE) -m nightly tests
 
 base-image:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from farpath.base.errors import LabFailedError, MachineLacksError
 from farpath.programs.entry import Parameter
+from farpath.spec.changes import Timeline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,6 +73,16 @@ class PresetOutput:
     def rate_bps(self) -> int:
         """The greatest rate that the way to the client has during the run, in bit/s."""
         return self.path.up_rate_bps or max(self.path.rates_bps)
+
+    def most_bits(self, end_s: float) -> float:
+        """Return the most bits that reach the client from its start to a time in s."""
+        return self.rates_to_client(end_s).integral(0.0, end_s)
+
+    def rates_to_client(self, end_s: float) -> Timeline:
+        """Return the rate of the way to the client in bit/s; of a trace the highest of a second."""
+        if self.path.up_rate_bps or self.path.rate_trace:
+            return Timeline((0.0,), (float(self.rate_bps),), end_s)
+        return self.path.rate_timeline(end_s)
 
 
 class Preset:

@@ -54,7 +54,7 @@ def measured(lines: list[str]) -> dict[str, float]:
     return {match[1]: float(match[2]) for match in matches if match}
 
 
-@pytest.mark.parametrize(("name", "count"), [("call", 8), ("db", 4)])
+@pytest.mark.parametrize(("name", "count"), [("call", 8), ("db", 4), ("video", 6)])
 def test_the_page_shows_what_a_preset_measures(
     farpath: Farpath, tmp_path: FilePath, name: str, count: int
 ) -> None:

@@ -153,8 +153,9 @@ _COLUMNS: tuple[Column[Any], ...] = (
 )  # fmt: skip
 _OF_PROGRAMS: tuple[Column[Any], ...] = (
     *_FIRST,
-    Column("command", "client", lambda each: shlex.join(each.programs.client),
-           shown=lambda each: _shortened(on_one_line(shlex.join(each.programs.client)))),
+    Column("command", "client", lambda each: each.preset or shlex.join(each.programs.client),
+           shown=lambda each: _shortened(on_one_line(
+               each.preset or shlex.join(each.programs.client)))),
     Column("status", "status", lambda each: each.ending.status,
            shown=lambda each: str(each.ending.status)),
     Column("took_s", "took s", lambda each: each.ending.took_s, 3),

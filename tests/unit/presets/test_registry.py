@@ -80,6 +80,17 @@ def test_a_missing_program_is_named_with_its_package() -> None:
     )
 
 
+def test_the_script_of_packages_installs_those_of_all_presets() -> None:
+    text = (PROJECT / "images" / "host-packages").read_text()
+    installed = text.split("PRESETS_PACKAGES=(")[1].split(")")[0].split()
+    needed = {
+        package
+        for preset in presets().values()
+        for package in preset.packages(asked_preset(preset.name).values).values()
+    }
+    assert set(installed) == needed
+
+
 def test_each_preset_has_its_scripts_in_its_own_folder() -> None:
     for preset in presets().values():
         commands = preset.commands(asked_preset(preset.name).values)

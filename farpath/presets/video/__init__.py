@@ -1,0 +1,1 @@
+"""Preset video: an HLS stream of several bitrates, played by GStreamer."""
