@@ -216,9 +216,44 @@ def test_bbrs_phases_are_told_by_its_pacing_rate() -> None:
     assert MEASURES["window_gain"](record).stated == pytest.approx(2 + 6 / bdp)
 
 
+def _bbr3_rows(record: Record) -> list[dict[str, Any]]:
+    """Startup, Drain, and two cycles: DOWN, CRUISE with a loss, and UP, bounded by losses."""
+    bandwidth_bps = flow_metrics.goodput_bps(record.plan) * 0.99
+    rows = []
+    for t_s in _times(800):
+        into_s = (t_s - 1) % 3
+        down, up = into_s < 0.2, into_s >= 2.7
+        gain = 2.77 if t_s < 0.5 else 0.5 if t_s < 1 else 0.9 if down else 1.25 if up else 1.0
+        lost = t_s >= 6
+        window = 100 if down or up else 70 if lost else 85
+        rows.append({
+            "t_s": t_s, "cwnd_packets": window, "ssthresh_packets": 100, "rtt_us": 40_000,
+            "pacing_rate_bps": gain * bandwidth_bps, "retransmits": int(lost),
+        })  # fmt: skip
+    return rows
+
+
+def test_bbr3s_probes_and_bounds_are_told_by_its_pacing_rate_and_threshold() -> None:
+    record = record_of("bbr3", "shallow", _bbr3_rows(record_of("bbr3", "shallow")))
+    path = record.plan.path
+    expected = {
+        "cruise_gain": 1.0, "least_probe_wait_s": 2.7, "most_probe_wait_s": 2.7,
+        "probe_wait_rounds": 2.7 / 0.04 - 1, "cruise_window_of_longterm": 0.85,
+        "longterm_of_path": 100
+        / (flow_metrics.bdp_packets(path) + path.buffer_bytes / path.frame_bytes),
+        "window_after_loss_between_probes": 70 / 85,
+    }  # fmt: skip
+    for name, value in expected.items():
+        assert _measured(name, record) == pytest.approx(value, rel=1e-6), name
+
+
 def test_without_phases_nothing_is_said_about_them() -> None:
     record = record_of("bbr", "alone", [{"t_s": t_s, "pacing_rate_bps": 1} for t_s in _times(9)])
-    for name in ("startup_gain", "drain_gain", "window_gain", "probe_rtt_after_s"):
+    for name in (
+        "startup_gain", "drain_gain", "window_gain", "probe_rtt_after_s", "cruise_gain",
+        "least_probe_wait_s", "most_probe_wait_s", "probe_wait_rounds", "longterm_of_path",
+        "cruise_window_of_longterm", "window_after_loss_between_probes",
+    ):  # fmt: skip
         assert math.isnan(_measured(name, record))
 
 
