@@ -7,7 +7,7 @@ from farpath.spec.plan import Plan
 
 #: Congestion controls of Linux that draw random numbers (net/ipv4/tcp_*.c). Losses do not: netem's
 #: and droppers' come from the plan's seed.
-DRAWING_CONTROLS = ("bbr", "cdg", "nv")
+DRAWING_CONTROLS = ("bbr", "bbr3", "cdg", "nv")
 
 
 def draws_numbers(plan: Plan) -> bool:

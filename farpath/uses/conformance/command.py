@@ -27,7 +27,10 @@ def add_to(app: typer.Typer) -> None:
 
 def conformance(
     stack: Annotated[
-        str, typer.Argument(help="reno, cubic or bbr, with parameters or without: cubic:beta=717.")
+        str,
+        typer.Argument(
+            help="reno, cubic, bbr or bbr3, with parameters or without: cubic:beta=717."
+        ),
     ],
     only: Annotated[
         str | None,
