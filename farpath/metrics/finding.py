@@ -106,11 +106,15 @@ def verdict_of(findings: Sequence[Finding]) -> str:
     """Return the verdict on all findings, in words.
 
     >>> verdict_of([Finding("tps", "", 9.0, bound=Bound(10.0, False, ""))])
-    'all 1 bounds hold'
+    'its bound holds'
+    >>> verdict_of([Finding("tps", "", 9.0)])
+    'nothing has a bound on this path'
     """
     bounded = [one for one in findings if one.bound is not None]
     broken = [one for one in bounded if not one.holds]
     if broken:
         names = ", ".join(" of ".join(filter(None, (one.words, one.of))) for one in broken)
         return f"{len(broken)} of {len(bounded)} bounds violated: {names}"
+    if len(bounded) <= 1:
+        return "its bound holds" if bounded else "nothing has a bound on this path"
     return f"all {len(bounded)} bounds hold"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from farpath.base.column import Column
+from farpath.base.column import Column, number
 from farpath.base.errors import FarpathError
 from farpath.metrics.finding import Finding, verdict_of
 from farpath.report.junit import JunitCase
@@ -99,8 +99,14 @@ def ended_case(suite: str, name: str, result: ProgramResult) -> JunitCase:
     return JunitCase(
         *(suite, name, ending.took_s, None if result.passed else "failure"),
         message=result_words(result),
-        text=result.output + result.messages,
+        text="".join(map(_finding_line, result.findings)) or result.output + result.messages,
     )
+
+
+def _finding_line(finding: Finding) -> str:
+    words = " of ".join(filter(None, (finding.words, finding.of)))
+    value = number(finding.value, finding.decimals)
+    return f"{words}: {value}, bound {finding.bound_text}, {finding.verdict}\n"
 
 
 def failed_case(suite: str, name: str, error: FarpathError) -> JunitCase:
