@@ -69,7 +69,7 @@ def _put_sample() -> None:
     found = _SAMPLE.search(text)
     assert found is not None
     (record,) = PROJECT.glob(f"experiments/seven_regions/records/{found[2]}-virtual-*")
-    lines = [line.rstrip() for line in _farpath("show", str(record)).splitlines()]
+    lines = [line.rstrip() for line in _farpath("show", "-v", str(record)).splitlines()]
     first = next(number for number, line in enumerate(lines) if line.startswith("Table 1"))
     last = next(
         number
