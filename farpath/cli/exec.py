@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from farpath.lab.exec.program_run import ProgramOutcome, WallTimeoutError
+    from farpath.lab.exec.roots import Roots
     from farpath.report.junit import JunitCase
     from farpath.runs.program_runs import ProgramCall, ProgramResult
     from farpath.runs.run_set import RunSet
+    from farpath.spec.plan import Plan
+    from farpath.spec.programs import Programs
 
 LOG = logging.getLogger(__name__)
 DEFAULT_TIMEOUT = "600s"
@@ -68,6 +71,13 @@ def execute(
         typer.Option(
             metavar="COMMAND",
             help="A server, which runs on host receiver: './server --port 80'; several.",
+        ),
+    ] = None,
+    shell: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST",
+            help="A shell for you on host sender or receiver, in place of a client.",
         ),
     ] = None,
     root: Annotated[
@@ -220,11 +230,8 @@ def execute(
         share, stdin = asked_of.preset.folder, False
         if asked_of.preset.refuses_root and user is None and not as_root and os.getuid() == 0:
             user = asked_of.preset.account
-    elif not command:
-        raise BadInputError(
-            problem="no client is given",
-            remedy="give its command after all options, or a preset, as in `preset=db`",
-        )
+    planning.require_client(command, shell)
+    command = command or []
     timeout_s = quantities.DURATION_S.parse(timeout, "timeout", TIMEOUT_S_RANGE)
     wall_s = (
         math.inf
@@ -236,13 +243,16 @@ def execute(
         output_limit, "--output-limit", planning.OUTPUT_BYTES_RANGE
     )
     run_set = program_set(*split_options(option_values), seeds, program_bytes, timeout_s)
+    if shell is not None:
+        planning.require_still([run.plan for run in run_set.runs])
+        _require_no_record(collect=collect, json=as_json or None, junit=junit)
     print_paths(run.plan.path for run in run_set.runs)
     print_warnings(
         dict.fromkeys(
             warning for run in run_set.runs for warning in plan_warnings(run.plan, has_flows=False)
         )
     )
-    commands = {CLIENT_HOST: (tuple(command),), SERVER_HOST: servers}
+    commands = {CLIENT_HOST: (tuple(command),) if command else (), SERVER_HOST: servers}
     found = roots(root, image, share, env or (), commands)
     if user is not None and as_root:
         raise BadInputError(
@@ -254,7 +264,7 @@ def execute(
     if junit is not None:
         require_replaceable(junit)
         require_directory(junit.parent, "junit")
-    given = read_input(0, stdin)
+    given = read_input(0, False if shell else stdin)
     is_one = len(run_set.runs) == 1
     programs = Programs(
         client=tuple(command),
@@ -274,6 +284,9 @@ def execute(
         memory_bytes=program_bytes,
         wait_for=ports,
     )
+    if shell is not None:
+        (run,) = run_set.with_images(found.images).runs
+        raise SystemExit(_run_shell(run.plan, programs, shell, found, out))
     asked = _Asked(
         run_set.with_images(found.images),
         ProgramCall(
@@ -286,6 +299,29 @@ def execute(
     if status:
         # Not as an exit of typer's, where 130 means that this command was interrupted
         raise SystemExit(status)
+
+
+def _require_no_record(**given: object) -> None:
+    """Raise BadInputError for an option whose result would be a record's: a shell leaves none."""
+    for name, value in given.items():
+        if value is not None:
+            raise BadInputError(
+                option="shell",
+                problem=f"it leaves no record, of which `{name}` has a part",
+                remedy=f"leave `{name}` out, or give a client in place of the shell",
+            )
+
+
+def _run_shell(plan: Plan, programs: Programs, host: str, roots: Roots, out: FilePath) -> int:
+    """Run the user's lines on a host; return the status of the shell."""
+    from farpath.cli.shell import line_reader
+    from farpath.lab.exec.end_shell import run_end_shell
+
+    LOG.info(f"exec: a shell on host {host}; the clock stands while you write, Ctrl-D ends")
+    return run_end_shell(
+        *(plan, programs, host, roots.share, out, sys.stdout.buffer, sys.stderr.buffer),
+        line_reader(f"{host}> "),
+    )
 
 
 @dataclass(frozen=True)

@@ -53,8 +53,12 @@ def shell(
         file=sys.stderr,
         flush=True,
     )
-    read_line = _read_from_terminal() if sys.stdin.isatty() else _read_from_file
-    run_shell(plan, out, sys.stdout.buffer, read_line)
+    run_shell(plan, out, sys.stdout.buffer, line_reader(PROMPT))
+
+
+def line_reader(prompt: str) -> Callable[[list[str]], str | None]:
+    """Return the function that reads a line of stdin, from possible first words."""
+    return _read_from_terminal(prompt) if sys.stdin.isatty() else _read_from_file
 
 
 def _read_from_file(_words: list[str]) -> str | None:
@@ -63,7 +67,7 @@ def _read_from_file(_words: list[str]) -> str | None:
     return line.rstrip("\n") if line else None
 
 
-def _read_from_terminal() -> Callable[[list[str]], str | None]:
+def _read_from_terminal(prompt: str) -> Callable[[list[str]], str | None]:
     """Return the function that reads a line with history and completes its first word."""
     import readline
 
@@ -82,7 +86,7 @@ def _read_from_terminal() -> Callable[[list[str]], str | None]:
         readline.set_completer(complete)
         while True:
             try:
-                line = input(PROMPT)
+                line = input(prompt)
             except KeyboardInterrupt:
                 print(flush=True)
             except EOFError:

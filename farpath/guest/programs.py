@@ -51,6 +51,7 @@ from farpath.spec.protocol import (
     PROGRAMS_FILE,
     RAW_DIR,
     READBACK_FILE,
+    SHELL_FILE,
 )
 from farpath.spec.wire import from_wire
 
@@ -257,6 +258,15 @@ class ProgramRun:
         return {label: status_of(server) for label, server in self.servers.items()}
 
 
+def add_hosts(plan: Plan, programs: Programs, network: Network) -> None:
+    """Give the hosts of a network what programs find there, beside their roots."""
+    if programs.both_families or plan.ip_version == 6:
+        add_ipv6(network)
+    add_default_routes(network, programs.both_families)
+    copy_at_first_switch(network)
+    mount_shared(programs)
+
+
 def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     """Run the programs in the shared directory, and leave there what the host asks for."""
     asked = json.loads((share / PROGRAMS_FILE).read_text())
@@ -265,6 +275,11 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
         from farpath.guest import services
 
         services.play(share, platform, send_event)
+        return
+    if (share / SHELL_FILE).exists():
+        from farpath.guest import program_shell
+
+        program_shell.play(share, platform, send_event)
         return
     platform.prepare(share)
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
@@ -278,11 +293,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     if differences := network.differences(before) + devices.differences(before):
         send_event("mismatch", differences=differences)
         return
-    if programs.both_families or plan.ip_version == 6:
-        add_ipv6(network)
-    add_default_routes(network, programs.both_families)
-    copy_at_first_switch(network)
-    mount_shared(programs)
+    add_hosts(plan, programs, network)
 
     def tell_end(label: str, status: int, said: str, t_s: float) -> None:
         send_event("server-ended", label=label, status=status, said=said, t_s=t_s)

@@ -10,7 +10,7 @@ import os
 import queue
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
@@ -42,7 +42,8 @@ class _Session:
     """Data between the thread of the guest and the thread of the user.
 
     ``wanted``: a number of a line that the guest asks for; None when the guest has ended.
-    ``lines``: the user's, None for the end. ``words``: possible first words of lines.
+    ``lines``: the user's, None for the end. ``words``: possible first words of lines. ``status``:
+    of the shell when it has ended.
     """
 
     wanted: queue.SimpleQueue[int | None] = field(default_factory=queue.SimpleQueue)
@@ -52,6 +53,7 @@ class _Session:
     forwarders: list[Forwarder] = field(default_factory=list)
     pids: list[int] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
+    status: int = 0
     is_over: bool = False
 
     def watch(self, event: dict[str, Any]) -> None:
@@ -60,6 +62,8 @@ class _Session:
             raise StoppedError("the shell was left")
         if event["event"] == "shell-ready":
             self.words.extend(event["words"])
+        if event["event"] == "done":
+            self.status = event.get("status", 0)
         if event["event"] != "prompt":
             return
         os.killpg(self.pids[0], signal.SIGSTOP)
@@ -86,17 +90,26 @@ class _Session:
         self.lines.put(None)
 
 
+def prepare_mininet(place: FilePath) -> Mapping[FilePath, IO[bytes]]:
+    """Let lines run in Mininet's command line."""
+    (place / SHELL_FILE).touch()
+    return {}
+
+
 def run_shell(
     plan: Plan,
     out: FilePath,
     stdout: IO[bytes],
     read_line: Callable[[list[str]], str | None],
     images: Images | None = None,
-) -> None:
-    """Run the user's lines in a new guest until their end.
+    prepare: Callable[[FilePath], Mapping[FilePath, IO[bytes]]] = prepare_mininet,
+) -> int:
+    """Run the user's lines in a new guest until their end; return the status of the shell.
 
-    ``out``: directory of the console's log while the guest runs. ``stdout``: stream of all output.
-    ``read_line``: returns the next line, None at the end, from the possible first words of a line.
+    ``prepare``: puts into the shared directory what decides where lines run, and returns streams
+    for further output by its files. ``out``: directory of the console's log while the guest runs.
+    ``stdout``: stream of all output. ``read_line``: returns the next line, None at the end, from
+    the possible first words of a line.
     A KeyboardInterrupt during a command interrupts the command; a second one ends the guest and is
     raised.
     """
@@ -104,7 +117,9 @@ def run_shell(
     make_directory(out)
     log = out / f"shell-{os.getpid()}.console.log"
     session = _Session()
-    guest = threading.Thread(target=_run, args=(session, plan, images, log, stdout), daemon=True)
+    guest = threading.Thread(
+        target=_run, args=(session, plan, images, log, stdout, prepare), daemon=True
+    )
     guest.start()
     try:
         while _next_wanted(session) is not None:
@@ -116,6 +131,7 @@ def run_shell(
         if not isinstance(error, StoppedError):
             raise error
     log.unlink(missing_ok=True)
+    return session.status
 
 
 def _next_wanted(session: _Session) -> int | None:
@@ -138,13 +154,19 @@ def _kill(session: _Session) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _run(session: _Session, plan: Plan, images: Images, log: FilePath, stdout: IO[bytes]) -> None:
+def _run(
+    session: _Session,
+    plan: Plan,
+    images: Images,
+    log: FilePath,
+    stdout: IO[bytes],
+    prepare: Callable[[FilePath], Mapping[FilePath, IO[bytes]]],
+) -> None:
     @contextmanager
     def beside(place: FilePath) -> Iterator[None]:
-        (place / SHELL_FILE).touch()
         output = place / OUTPUT_DIR
         output.mkdir()
-        with Forwarder({output / SHELL_OUTPUT: stdout}) as forwarder:
+        with Forwarder({output / SHELL_OUTPUT: stdout, **prepare(place)}) as forwarder:
             session.forwarders.append(forwarder)
             session.places.append(place)
             yield

@@ -16,7 +16,8 @@ from farpath.planning import path_options
 from farpath.planning.memory import memory_bytes
 from farpath.planning.request import RunRequest
 from farpath.spec.plan import Plan
-from farpath.spec.program_schedule import OF_CLIENT, lasting
+from farpath.spec.program_schedule import OF_CLIENT, has_client_schedule, lasting
+from farpath.spec.programs import NAMES
 
 if TYPE_CHECKING:
     from farpath.planning.request import UserParts
@@ -110,6 +111,41 @@ def require_path(options: Mapping[str, str | None]) -> None:
             option="rtt",
             problem="it is missing",
             remedy="give the path's round-trip time, as in `rtt=164ms`",
+        )
+
+
+def require_client(command: Sequence[str] | None, shell: str | None) -> None:
+    """Raise BadInputError unless there is a client, or a shell on one of the hosts."""
+    if shell is None and not command:
+        raise BadInputError(
+            problem="no client is given",
+            remedy="give its command after all options, a preset, as in `preset=db`, or a `shell`",
+        )
+    if shell is not None and shell not in NAMES:
+        raise BadInputError(
+            option="shell", given=shell, remedy=f"it must be one of {', '.join(NAMES)}"
+        )
+    if shell is not None and command:
+        raise BadInputError(
+            option="shell",
+            problem="there is a client beside it",
+            remedy="leave one of them out: the shell runs in the client's place",
+        )
+
+
+def require_still(plans: Sequence[Plan]) -> None:
+    """Raise BadInputError for what a shell cannot have: several paths, and what has a time."""
+    if len(plans) != 1:
+        raise BadInputError(
+            option="shell",
+            problem=f"there are {len(plans)} paths",
+            remedy="give one value for each option, and one seed",
+        )
+    if has_client_schedule(plans[0]):
+        raise BadInputError(
+            option="shell",
+            problem="changes, drops, captures and background begin with a client",
+            remedy="leave them out, or give a client in place of the shell",
         )
 
 

@@ -9,14 +9,17 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
+
+import pytest
 
 from farpath.base.project import PROJECT
 from tests.support.processes import completed, interruptible
 
 COMMAND = [sys.executable, "-m", "farpath", "shell", "--rtt=50ms", "--rate=100Mbit"]
+EXEC = [sys.executable, "-m", "farpath", "exec", "--rtt=50ms", "--rate=100Mbit"]
 PROMPT = b"mininet> "
 INTERRUPT, END_OF_FILE = b"\x03", b"\x04"
 LIMIT_S = 300.0
@@ -29,10 +32,10 @@ def environment(state: FilePath) -> dict[str, str]:
 class Terminal:
     """A shell on a terminal of the test's own."""
 
-    def __init__(self, state: FilePath) -> None:
+    def __init__(self, state: FilePath, command: Sequence[str] = COMMAND) -> None:
         self.own, theirs = pty.openpty()
         self.process = subprocess.Popen(
-            interruptible(COMMAND),
+            interruptible(command),
             cwd=state,
             env=environment(state),
             stdin=theirs,
@@ -66,9 +69,9 @@ class Terminal:
 
 
 @contextmanager
-def terminal_with_shell(state: FilePath) -> Iterator[Terminal]:
+def terminal_with_shell(state: FilePath, command: Sequence[str] = COMMAND) -> Iterator[Terminal]:
     """A shell on a terminal; it ends with the block, whatever the block found."""
-    terminal = Terminal(state)
+    terminal = Terminal(state, command)
     try:
         yield terminal
     finally:
@@ -111,3 +114,62 @@ def test_on_a_terminal_ctrl_c_interrupts_a_command_and_ctrl_d_ends(tmp_path: Fil
         assert terminal.process.wait(LIMIT_S) == 0
     history = (tmp_path / "farpath" / "shell-history").read_text()
     assert "sender hostname -I" in history
+
+
+def test_an_end_of_a_path_has_a_shell_that_keeps_its_state_beside_servers(
+    tmp_path: FilePath,
+) -> None:
+    (tmp_path / "page").write_bytes(bytes(100_000))
+    lines = (
+        "cd /tmp; number=5\nif\necho $number $PWD $(hostname)\nfalse\necho status $?\n"
+        "curl -4 -s -o got -w 'took %{time_total}\\n' http://server/page; wc -c got\n"
+        "sleep 100 & echo begun\ndate +%s; sleep 10; date +%s\nkill $! && echo killed\nexit 7\n"
+    )
+    server = f"{sys.executable} -m http.server 80"
+    command = [*EXEC, "--shell=sender", f"--server={server}"]
+    ended = completed(command, input=lines, cwd=tmp_path, env=environment(tmp_path))
+    assert ended.returncode == 7, ended.stderr
+    mistake, *said = ended.stdout.splitlines()
+    assert "yntax error" in mistake
+    took_s = float(said[2].removeprefix("took "))
+    # A connection, the request, and the page in a window that grows
+    assert 0.1 < took_s < 0.4
+    first_s, second_s = map(int, said[5:7])
+    assert second_s - first_s == 10
+    expected = ["5 /tmp sender", "status 1", said[2], "100000 got", "begun"]
+    assert said == [*expected, str(first_s), str(second_s), "killed"]
+    # What a server says is there too, and no record is left
+    assert '"GET /page' in ended.stderr
+    assert not list((tmp_path / "results").iterdir())
+
+
+def test_ctrl_c_interrupts_a_line_of_the_shell_of_an_end_and_not_the_shell(
+    tmp_path: FilePath,
+) -> None:
+    with terminal_with_shell(tmp_path, [*EXEC, "--root=lab", "--shell=receiver"]) as terminal:
+        terminal.read_until(b"receiver> ")
+        terminal.write(b"ping -i 10 client\n")
+        terminal.read_until(b"icmp_seq=3")
+        terminal.write(INTERRUPT)
+        assert b"ping statistics" in terminal.read_until(b"receiver> ")
+        terminal.write(END_OF_FILE)
+        assert terminal.process.wait(LIMIT_S) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "no client is given"),
+        (["--shell=here"], "it must be one of sender, receiver"),
+        (["--shell=sender", "true"], "there is a client beside it"),
+        (["--shell=sender", "--seeds=2"], "there are 2 paths"),
+        (["--shell=sender", "--drop=packets:1"], "begin with a client"),
+        (["--shell=sender", "--json"], "it leaves no record"),
+    ],
+)
+def test_what_a_shell_of_an_end_cannot_have_is_refused_in_a_line(
+    tmp_path: FilePath, words: list[str], message: str
+) -> None:
+    done = completed([*EXEC, *words], cwd=tmp_path, env=environment(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr.splitlines()[-1]

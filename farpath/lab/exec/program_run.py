@@ -293,6 +293,12 @@ class Guest:
     called: str
 
 
+def put_programs(place: FilePath, asked: Programs | Services) -> None:
+    """Put programs and this machine's root into a guest's shared directory."""
+    (place / PROGRAMS_FILE).write_text(json.dumps(as_wire(asked)))
+    (place / MACHINE_ROOT).symlink_to("/")
+
+
 @contextmanager
 def play(
     guest: Guest,
@@ -310,10 +316,9 @@ def play(
     @contextmanager
     def beside(place: FilePath) -> Iterator[None]:
         places.append(place)
-        (place / PROGRAMS_FILE).write_text(json.dumps(as_wire(guest.asked)))
+        put_programs(place, guest.asked)
         output = place / OUTPUT_DIR
         output.mkdir()
-        (place / MACHINE_ROOT).symlink_to("/")
         prepare(place)
         try:
             with Forwarder({output / name: stream for name, stream in guest.streams.items()}):
