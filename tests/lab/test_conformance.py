@@ -57,3 +57,19 @@ def test_a_wrong_constant_of_cubic_is_found_where_it_acts(
     for name in ("c", "k"):
         assert states[f"two-losses/{name}"] == "conforms"
     assert (tmp_path / "cubic_beta_820" / "two-losses.svg").exists()
+
+
+def test_wrong_constants_of_bbr3_are_found_where_they_act(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    # beta is 0.8 in place of 0.7, the headroom 0.2 in place of 0.15
+    stack = "bbr3:beta_percent=80,headroom_percent=20"
+    options = ("--only=loss-between-probes,shallow", f"--out={tmp_path}", "--json")
+    ended = farpath("conformance", stack, *options)
+    assert ended.status == 1, ended.err
+    assert _states(ended.out) == {
+        "loss-between-probes/beta": "differs",
+        "shallow/headroom": "differs",
+        "shallow/longterm": "conforms",
+        "shallow/utilisation": "conforms",
+    }
