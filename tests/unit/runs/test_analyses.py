@@ -7,8 +7,12 @@ from farpath.runs.experiment import load_experiment
 from tests.support.study_runs import ALL_ANALYSES, HOST_ANALYSES
 
 
+#: Of stacks that the 2005 test did not know, and so not of what is around it.
+LATER = ("bbr3",)
+
+
 def test_all_measured_experiments_but_those_of_the_host_lab_are_of_the_companion() -> None:
-    assert sorted(measured_experiments()) == sorted(ALL_ANALYSES)
+    assert sorted(measured_experiments()) == sorted((*ALL_ANALYSES, *LATER))
 
 
 def test_experiments_of_the_host_lab_are_not_of_the_companion_and_run_there_alone() -> None:
