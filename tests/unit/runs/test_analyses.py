@@ -6,7 +6,6 @@ from farpath.runs.analyses import measured_experiments
 from farpath.runs.experiment import load_experiment
 from tests.support.study_runs import ALL_ANALYSES, HOST_ANALYSES
 
-
 #: Of stacks that the 2005 test did not know, and so not of what is around it.
 LATER = ("bbr3",)
 
