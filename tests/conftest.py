@@ -27,7 +27,13 @@ MARKS = {
 }
 #: Modules, by the beginning of their names, that ``make test-nightly`` runs and ``make test`` does
 #: not; single tests elsewhere have the mark themselves.
-NIGHTLY = ("campaign/test_slurm", "companion/", "containers/test_notebook", "hostlab/long/")
+NIGHTLY = (
+    "campaign/test_slurm",
+    "companion/",
+    "containers/test_notebook",
+    "hostlab/long/",
+    "regress/test_bisect",
+)
 #: What takes longest, so that no core waits for one of them at the end. The first builds
 #: containers' images, for which the others of its folder would wait; it and the host lab's
 #: QEMU keep one core busy, campaigns any number.

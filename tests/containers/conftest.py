@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -62,19 +63,22 @@ def out(tmp_path: FilePath) -> FilePath:
     return tmp_path / "results"
 
 
+def make_experiment(
+    out: FilePath, *variables: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs ``make experiment`` with variables, which writes to a directory."""
+    return completed(
+        ["make", "experiment", f"OUT={out}", *variables],
+        cwd=PROJECT,
+        env={**os.environ, **environment},
+        timeout=600,
+    )
+
+
 @pytest.fixture
 def make(out: FilePath) -> Iterator[Make]:
-    """Runs ``make experiment`` with variables; its containers are gone afterwards."""
-
-    def run(*variables: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return completed(
-            ["make", "experiment", f"OUT={out}", *variables],
-            cwd=PROJECT,
-            env={**os.environ, **environment},
-            timeout=600,
-        )
-
-    yield run
+    """The same for the test's own place; its containers are gone afterwards."""
+    yield partial(make_experiment, out)
     if left := containers_of(out):
         docker("rm", "--force", *left)
 

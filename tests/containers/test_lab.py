@@ -22,6 +22,7 @@ from tests.containers.conftest import (
     containers_of,
     docker,
     inspect,
+    make_experiment,
     result,
 )
 from tests.containers.conftest import container as in_container
@@ -64,26 +65,36 @@ def half_made(out: FilePath) -> list[FilePath]:
     ]
 
 
-def test_a_container_and_a_process_give_the_same_fingerprint(make: Make) -> None:
-    inside = result(make(*SHORT, "LAB_RUNTIME=docker"))
+@pytest.fixture(scope="module")
+def inside(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    """The short run, which an engine that answers makes in a container."""
+    return make_experiment(tmp_path_factory.mktemp("inside") / "results", *SHORT)
+
+
+def test_a_container_and_a_process_give_the_same_fingerprint(
+    inside: subprocess.CompletedProcess[str], make: Make
+) -> None:
     outside = result(make(*SHORT, "LAB_RUNTIME=process"))
-    assert inside["fingerprint"] == outside["fingerprint"]
-    assert inside["metrics"] == outside["metrics"]
+    assert result(inside)["fingerprint"] == outside["fingerprint"]
+    assert result(inside)["metrics"] == outside["metrics"]
 
 
 def test_an_engine_that_answers_is_used_and_its_second_run_comes_from_the_record(
-    make: Make, out: FilePath
+    inside: subprocess.CompletedProcess[str],
 ) -> None:
-    first = make(*SHORT)
-    assert "the lab runs in a container: a Docker engine answers" in first.stderr
-    assert not result(first)["cached"]
-    assert FilePath(result(first)["record"]).parent == out
-    assert result(make(*SHORT))["cached"]
+    assert "the lab runs in a container: a Docker engine answers" in inside.stderr
+    assert not result(inside)["cached"]
+    out = FilePath(result(inside)["record"]).parent
+    assert out.name == "results"
+    again = result(make_experiment(out, *SHORT))
+    assert again["cached"]
+    assert again["record"] == result(inside)["record"]
 
 
-def test_a_record_says_that_a_container_made_it_and_from_which_commit(make: Make) -> None:
-    record = FilePath(result(make(*SHORT))["record"]) / "record.json"
-    data = record.read_text()
+def test_a_record_says_that_a_container_made_it_and_from_which_commit(
+    inside: subprocess.CompletedProcess[str],
+) -> None:
+    data = (FilePath(result(inside)["record"]) / "record.json").read_text()
     assert '"runtime": "docker"' in data
     head = completed(["git", "rev-parse", "HEAD"], cwd=PROJECT, check=True)
     assert head.stdout.strip() in data
@@ -161,7 +172,9 @@ def test_two_runs_for_one_place_do_not_meet_even_in_two_containers(
         assert "is making this record" in second.stderr
 
 
-def test_two_containers_at_once_give_what_one_gives(make: Make, tmp_path: FilePath) -> None:
+def test_two_containers_at_once_give_what_one_gives(
+    inside: subprocess.CompletedProcess[str], tmp_path: FilePath
+) -> None:
     outputs = [tmp_path / "one", tmp_path / "two"]
     runs = [
         subprocess.Popen(
@@ -174,7 +187,7 @@ def test_two_containers_at_once_give_what_one_gives(make: Make, tmp_path: FilePa
         for output in outputs
     ]
     ends = [(run.communicate(timeout=600), run.returncode) for run in runs]
-    fingerprints = set()
+    fingerprints = {result(inside)["fingerprint"]}
     for (stdout, stderr), status in ends:
         done = subprocess.CompletedProcess([], status, stdout, stderr)
         fingerprints.add(result(done)["fingerprint"])

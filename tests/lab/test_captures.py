@@ -107,7 +107,6 @@ def test_each_host_of_a_path_with_many_can_be_captured(run_plan: RunPlan) -> Non
     ).plan()  # fmt: skip
     places = ("sender", "sender2", "receiver", "bottleneck", "bottleneck2")
     captured = run_plan(_with_captures(plan, *map(Capture, places)))
-    assert captured.fingerprint == run_plan(plan).fingerprint
     files = {place: _file_of(captured, place) for place in places}
     opened = {place: [p for p in packets if p.flags == "S"] for place, packets in files.items()}
     to_port = {

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -123,11 +124,15 @@ def test_a_stopped_run_leaves_no_process_no_directory_and_no_record(
     assert list(running.out.iterdir()) == []
 
 
-def test_a_killed_run_leaves_no_process_and_the_next_one_sweeps_its_record(
+def test_a_second_run_for_one_place_is_refused_and_one_after_a_kill_sweeps_its_record(
     start: Callable[..., Running],
 ) -> None:
     killed = start(LONG)
     killed.await_traffic()
+    second = start(LONG)
+    _, output = second.process.communicate()
+    assert second.process.returncode == 2
+    assert str(killed.process.pid) in output
     killed.process.kill()
     killed.process.wait()
     killed.await_tidy()
@@ -173,22 +178,18 @@ def test_killed_at_any_moment_a_run_leaves_nothing_after_the_next_command(
     assert len(list(following.out.glob("*/record.json"))) == 1
 
 
-@pytest.mark.parametrize(
-    ("environment", "prefix"),
-    [
-        ({"TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8"}, ["nice", "-n", "5"]),
-        ({"LC_ALL": "C"}, ["sh", "-c", 'umask 077; exec taskset --cpu-list "$0" "$@"', "{core}"]),
-    ],
-    ids=["time zone, locale and priority", "mask and one core"],
-)
 def test_a_run_is_the_same_in_other_surroundings_and_its_record_is_its_callers(
-    tmp_path: FilePath, usual: dict[str, Any], environment: dict[str, str], prefix: list[str]
+    tmp_path: FilePath, usual: dict[str, Any]
 ) -> None:
+    """Another time zone, locale, priority, mask and number of cores."""
     core = str(min(os.sched_getaffinity(0)))
-    words = [word.format(core=core) for word in prefix]
+    script = 'umask 077; exec nice -n 5 taskset --cpu-list "$0" "$@"'
     done = completed(
-        [*words, *FARPATH, *BRIEF, "--json", "--out", str(tmp_path / "results")],
-        env={**os.environ, **environment},
+        [
+            *("sh", "-c", script, core, *FARPATH, *BRIEF),
+            *("--json", "--out", str(tmp_path / "results")),
+        ],
+        env={**os.environ, "TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8"},
         check=True,
     )
     answer = json.loads(done.stdout.splitlines()[-1])
@@ -257,26 +258,17 @@ def test_a_guest_killed_half_way_fails_with_its_console_and_leaves_no_record(
     assert running.records() == []
 
 
-def test_two_runs_for_one_place_are_refused_naming_the_first(
-    start: Callable[..., Running],
-) -> None:
-    first = start(LONG)
-    first.await_traffic()
-    second = start(LONG)
-    _, output = second.process.communicate()
-    assert second.process.returncode == 2
-    assert str(first.process.pid) in output
-
-
 def test_a_second_run_is_shown_from_its_record_and_force_runs_it_again_and_tells_a_difference(
-    start: Callable[..., Running],
+    start: Callable[..., Running], usual: dict[str, Any], tmp_path: FilePath
 ) -> None:
+    record = tmp_path / "results" / FilePath(usual["record"]).name
+    shutil.copytree(usual["record"], record)
     answers: list[dict[str, Any]] = []
     said = []
-    for more in ([], [], ["--force"]):
+    for more in ([], ["--force"]):
         if more:
             # As if the run had had other packets
-            description = FilePath(answers[0]["record"]) / "record.json"
+            description = record / "record.json"
             forged = {**json.loads(description.read_text()), "fingerprint": "0" * 64}
             description.write_text(json.dumps(forged))
         running = start([*BRIEF, "--json", *more])
@@ -284,10 +276,10 @@ def test_a_second_run_is_shown_from_its_record_and_force_runs_it_again_and_tells
         assert running.process.returncode == 0, output
         answers.append(json.loads(printed.splitlines()[-1]))
         said.append("with another fingerprint" in output)
-    assert [answer["cached"] for answer in answers] == [False, True, False]
-    assert len({answer["fingerprint"] for answer in answers}) == 1
-    assert len({answer["record"] for answer in answers}) == 1
-    assert said == [False, False, True]
+    assert [answer["cached"] for answer in (usual, *answers)] == [False, True, False]
+    assert {answer["fingerprint"] for answer in answers} == {usual["fingerprint"]}
+    assert {answer["record"] for answer in answers} == {str(record)}
+    assert said == [False, True]
 
 
 def test_an_image_that_is_not_built_is_named_with_the_remedy(tmp_path: FilePath) -> None:
@@ -304,7 +296,7 @@ def test_a_full_disk_is_named_and_leaves_no_record(tmp_path: FilePath) -> None:
     small.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", small], check=True)
     try:
-        done = completed([*FARPATH, *SHORT, "--out", str(small / "results")])
+        done = completed([*FARPATH, *BRIEF, "--out", str(small / "results")])
         assert done.returncode == 3, done.stderr
         assert "no space left" in done.stderr
         assert list((small / "results").glob("caltech*/record.json")) == []

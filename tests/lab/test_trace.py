@@ -33,7 +33,10 @@ def _rows(record: Record, flow: str = "flow1") -> pd.DataFrame:
 
 
 SEVEN_REGIONS = make_plan(
-    dataclasses.replace(SHORT, loss=1e-4), seven_regions("cubic", 2.0), 1, "virtual"
+    dataclasses.replace(SHORT, rate_bps=200_000_000, loss=1e-4),
+    seven_regions("cubic", 2.0),
+    1,
+    "virtual",
 )
 AMONG_OTHERS = make_plan(
     path_by_name("caltech"), staggered(["htcp_2004", "udt"], 3.0), 2, "virtual"

@@ -253,6 +253,7 @@ def container(run: Run, machine: FilePath) -> Iterator[str]:
     subprocess.run(["docker", "rmi", "--force", name], check=True, capture_output=True)
 
 
+@pytest.mark.nightly
 def test_a_container_without_any_right_has_the_same_fingerprint(
     container: str, short_run: Any, machine: FilePath
 ) -> None:

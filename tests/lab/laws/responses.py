@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,16 @@ def lossy_path(loss: float, window_packets: float) -> Path:
         window_bytes=window_bytes,
         sysctl={**sysctl, "net.core.rmem_max": "134217728", "net.core.wmem_max": "134217728"},
     )
+
+
+def nightly_below(least: float, losses: Iterable[float]) -> list[Any]:
+    """Loss rates for a test's parameter; those below ``least``, of millions of packets, nightly.
+
+    For stacks whose law is the same function of the loss rate at all of them.
+    """
+    return [
+        pytest.param(loss, marks=pytest.mark.nightly if loss < least else ()) for loss in losses
+    ]
 
 
 @dataclass(frozen=True)
