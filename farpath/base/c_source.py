@@ -1,12 +1,14 @@
 """C sources without what no compiler sees: their code, which hashes stand for.
 
-    c_source.py FILE...   prints the code of files, one behind the other
+    c_source.py FILE...            prints the code of files, one behind the other
+    c_source.py --sha256 FILE...   prints a line for each, its name and the SHA-256 of its code
 
 A better comment, a blank line or another indentation then gives no other module and no other run.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
 from functools import lru_cache
@@ -55,5 +57,10 @@ def file_code(file: Path) -> bytes:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        sys.stdout.buffer.write(file_code(Path(name)))
+    if sys.argv[1:2] == ["--sha256"]:
+        for file in map(Path, sys.argv[2:]):
+            digest = hashlib.sha256(file_code(file)).hexdigest()
+            sys.stdout.write(f"{file.name} {digest}\n")
+    else:
+        for file in map(Path, sys.argv[1:]):
+            sys.stdout.buffer.write(file_code(file))

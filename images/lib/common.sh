@@ -62,6 +62,11 @@ code_of() {
     python3 -I "$CODE_SCRIPT" "$@"
 }
 
+# code_hashes FILE...: a line for each, its name and the hash of its code
+code_hashes() {
+    python3 -I "$CODE_SCRIPT" --sha256 "$@"
+}
+
 # ---------------------------------------------------------- cached builds
 
 # A result is a directory $CACHE/<kind>/<key>; the key is a hash of all that decides what
@@ -125,10 +130,7 @@ read_manifest() {
 
 # module_fields DIRECTORY: lines for write_manifest, of each module there and its source's code
 module_fields() {
-    local file name
-    for file in "$1"/*.ko; do
-        name=$(basename "$file" .ko)
-        printf 'modules\t%s\tmodule_hash\t%s\n' "$name" "$(sha256_of "$file")"
-        printf 'modules\t%s\tsource_hash\t%s\n' "$name" "$(code_of "$1/$name.c" | sha256_of -)"
-    done
+    local files=("$1"/*.ko)
+    (cd "$1" && sha256sum -- *.ko) | sed 's/^\(.*\)  \(.*\)\.ko$/modules\t\2\tmodule_hash\t\1/'
+    code_hashes "${files[@]/%.ko/.c}" | sed 's/^\(.*\)\.c \(.*\)$/modules\t\1\tsource_hash\t\2/'
 }
