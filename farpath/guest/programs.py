@@ -277,9 +277,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
         services.play(share, platform, send_event)
         return
     if (share / SHELL_FILE).exists():
-        from farpath.guest import program_shell
-
-        program_shell.play(share, platform, send_event)
+        _play_shell(share, platform, send_event)
         return
     platform.prepare(share)
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
@@ -361,3 +359,37 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
         killed_for_memory=run.groups.killed_for_memory(),
         user_time=found_time,
     )
+
+
+def _play_shell(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
+    """Run lines of the user's in a shell on a host in place of a client; nothing is measured."""
+    from farpath.guest.program_shell import run_lines
+
+    platform.prepare(share)
+    plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
+    programs = from_wire(Programs, json.loads((share / PROGRAMS_FILE).read_text()))
+    system.wait_until(system.next_second_ns())
+    network = start_network(plan, share, platform)
+    if differences := network.differences(network.read_back()):
+        send_event("mismatch", differences=differences)
+        return
+    add_hosts(plan, programs, network)
+
+    def tell_end(_label: str, _status: int, _said: str, _t_s: float) -> None:
+        """Say nothing: the user sees what a server prints."""
+
+    run = ProgramRun(programs, network, share, tell_end)
+    epoch_ns = system.next_second_ns()
+    system.wait_until(epoch_ns)
+    if programs.date_s is not None:
+        time.clock_settime(time.CLOCK_REALTIME, programs.date_s - SERVER_LEAD_S)
+    run.start_servers()
+    system.wait_until(epoch_ns + round(SERVER_LEAD_S * system.NS_PER_S))
+    run.check_servers()
+    if programs.wait_for:
+        run.wait_for_ports()
+    status = run_lines(run.hosts[(share / SHELL_FILE).read_text()], share, send_event)
+    run.end_servers()
+    (share / RAW_DIR).mkdir()
+    (share / READBACK_FILE.format(site=0)).write_text("{}")
+    send_event("done", status=status)
