@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -20,7 +21,8 @@ _ID = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
 def engine_image(name: str, service: str) -> FilePath:
     """Return a tar of a local engine's image; nothing is pulled.
 
-    Raises BadInputError if the engine has no such image, and MachineLacksError without an engine.
+    Raises BadInputError if the engine has no such image, and MachineLacksError without an engine or
+    if it cannot save the image.
     """
     engine = next(filter(None, map(shutil.which, ENGINES)), None)
     if engine is None:
@@ -41,9 +43,14 @@ def engine_image(name: str, service: str) -> FilePath:
     saved = cache_directory() / "engine" / f"{match[1]}.tar"
     if not saved.is_file():
         make_directory(saved.parent)
-        partial = saved.with_suffix(".part")
+        # Of this process alone: another that saves the same image makes the same file
+        partial = saved.with_suffix(f".{os.getpid()}.part")
         save = [engine, "image", "save", "--output", str(partial), "--", name]
         note(save)
-        subprocess.run(save, check=True, capture_output=True)
+        done = subprocess.run(save, capture_output=True, text=True, check=False)
+        if done.returncode:
+            partial.unlink(missing_ok=True)
+            said = " ".join(done.stderr.split()) or f"status {done.returncode}"
+            raise MachineLacksError(f"{FilePath(engine).name} cannot save image {name}: {said}")
         partial.rename(saved)
     return saved
