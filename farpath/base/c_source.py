@@ -44,6 +44,21 @@ def code_of(source: str) -> str:
     return _TOKEN.sub(_without_gap, source).strip()
 
 
+def masked(source: str) -> str:
+    r"""Return C or C++ code with blanks for comments, each character in its place.
+
+    >>> masked('int a; // one\n/* two */ char *b = "// no";')
+    'int a;       \n          char *b = "// no";'
+    """
+    return _TOKEN.sub(_with_blanks, source)
+
+
+def _with_blanks(match: re.Match[str]) -> str:
+    if match["gap"] is None:
+        return match["kept"]
+    return re.sub(r"[^\n]", " ", match["gap"])
+
+
 def _without_gap(match: re.Match[str]) -> str:
     if match["gap"] is None:
         return match["kept"]

@@ -61,7 +61,14 @@ def make_plan(
     """
     if era is None and (text := options.get("era")):
         era = era_by_text(text)
-    by_text = {stack.label: stack for stack in user_stacks}
+    by_text: dict[str, Stack] = {}
+    for stack in user_stacks:
+        if by_text.setdefault(stack.label, stack).build != stack.build:
+            raise BadInputError(
+                option="stack",
+                problem=f"two of yours are called {stack.label}",
+                remedy="rename the file or the image of one, so that records tell them apart",
+            )
     for text in dict.fromkeys(flow.stack for flow in schedule.all_flows):
         if text not in by_text:
             by_text[text] = resolve_stack(text, era.name if era else None)

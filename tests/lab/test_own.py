@@ -55,12 +55,10 @@ def own(build: FilePath) -> OwnStack:
 def module(tmp_path: FilePath) -> Callable[..., FilePath]:
     """The example's source under another name, texts of it replaced."""
 
-    def write(name: str, replaced: str = "", by: str = "", ops_name: str = "") -> FilePath:
+    def write(name: str, replaced: str = "", by: str = "") -> FilePath:
         text = (EXAMPLES / "own-module" / "tcp_fixed.c").read_text()
         assert replaced in text
-        text = text.replace('"fixed"', f'"{ops_name or name}"').replace(
-            replaced or text, by or text
-        )
+        text = text.replace('"fixed"', f'"{name}"').replace(replaced or text, by or text)
         file = tmp_path / f"tcp_{name}.c"
         file.write_text(text)
         return file
@@ -203,7 +201,14 @@ def test_a_module_that_does_not_compile_is_refused_with_the_compilers_lines(
     ("changes", "parameters", "complaint"),
     [
         ({}, ":window_packets=1", "window_packets is 1: it must be 2 to 1000000"),
-        ({"ops_name": "other"}, "", "tcp_mine registers another name; it has reno, .*other"),
+        (
+            {
+                "replaced": "return tcp_register",
+                "by": 'strscpy(fixed.name, "other", 6);\n\treturn tcp_register',
+            },
+            "",
+            "tcp_mine registers another name; it has reno, .*other",
+        ),
     ],
     ids=["init fails", "another name"],
 )

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 from farpath.base.project import IMAGES
 from farpath.lab.artifacts.images import Images
-from farpath.lab.artifacts.scripts import build_artifact, errors_named, linked
+from farpath.lab.artifacts.scripts import build_artifact, errors_named, linked, print_to_stderr
 from farpath.programs.registry import program_of
 from farpath.spec.stack import Stack
-
-
-def _print_to_stderr(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
 
 
 def build_programs(stacks: Iterable[Stack], images: Images) -> None:
@@ -28,6 +23,6 @@ def build_programs(stacks: Iterable[Stack], images: Images) -> None:
                 directory = build_artifact(
                     IMAGES.parent / program.build_script,
                     program.build_argument(stack),
-                    tell=_print_to_stderr,
+                    tell=print_to_stderr,
                 )
             linked(directory, images.build(stack).parent, name)

@@ -93,12 +93,13 @@ def build_artifact(
     raise (BadInputError if refused else MachineLacksError)(message, "\n".join(before))
 
 
-def _print_to_stderr(line: str) -> None:
+def print_to_stderr(line: str) -> None:
+    """Print a line that is no result."""
     sys.stderr.write(f"{line}\n")
 
 
 def unpacked(
-    path: FilePath, image: oci.Image, tell: Callable[[str], None] = _print_to_stderr
+    path: FilePath, image: oci.Image, tell: Callable[[str], None] = print_to_stderr
 ) -> FilePath:
     """Unpack an image, and return the directory with its manifest.json and rootfs.
 

@@ -131,6 +131,8 @@ def _stack(images: Images, stack: Stack, stack_manifest: Any) -> Any:
     """Return the hash of a stack's module source; without a source, the stack's manifest."""
     if not stack.module:
         return stack_manifest
+    if kbuild := _kbuild_source(images.build(stack)):
+        return kbuild
     if "source_hash" not in stack_manifest:
         # The module is for another kernel than the lab's; its source is in the same directory.
         return _module_source(images.build(stack), stack.module) or stack_manifest
@@ -152,6 +154,15 @@ def _module_source(directory: FilePath, module: str) -> str | None:
     if not source.is_file():
         return None
     return hash_of(*map(file_code, [source, *sorted(directory.glob("*.h"))]))
+
+
+def _kbuild_source(directory: FilePath) -> str | None:
+    """Hash the sources of a user's module that has a Kbuild, and that; None if it has none."""
+    kbuild = sorted(directory.glob("Kbuild*"))
+    if not kbuild:
+        return None
+    sources = (file for file in sorted(directory.rglob("*.[ch]")) if not file.match("*.mod.c"))
+    return hash_of(*map(file_code, sources), *(file.read_bytes() for file in kbuild))
 
 
 def _code_hash(file: FilePath) -> str:

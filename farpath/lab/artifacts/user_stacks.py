@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path as FilePath
 
@@ -21,7 +22,16 @@ from farpath.lab.artifacts.scripts import (
     build_artifact,
     errors_named,
     linked,
+    print_to_stderr,
     unpacked,
+)
+from farpath.lab.artifacts.user_modules.changes import explained, missing_header
+from farpath.lab.artifacts.user_modules.sources import (
+    ModuleSources,
+    changes_of,
+    find_sources,
+    kernel_source,
+    write_copy,
 )
 from farpath.programs.catalog import catalogue, split_text
 from farpath.programs.entry import Parameter, checked_parameters, label_of
@@ -64,11 +74,15 @@ def is_user_stack(text: str) -> bool:
 
 
 def user_stack(
-    text: str, build: FilePath = BUILD, kernel: Callable[[FilePath], FilePath] = _virtual_kernel
+    text: str,
+    build: FilePath = BUILD,
+    kernel: Callable[[FilePath], FilePath] = _virtual_kernel,
+    tell: Callable[[str], None] = print_to_stderr,
 ) -> Stack | None:
     """Build the user's stack that a text names; None if it names another stack.
 
     ``kernel``: function that returns the kernel, within ``build``, that a module is built for.
+    ``tell``: called with a line for each interface of Linux that was mapped in a module.
 
     Raises BadInputError for a stack that cannot be built or run, with the compiler's output as
     detail, and MachineLacksError if a tool for building is missing.
@@ -82,7 +96,13 @@ def user_stack(
         return _user_image(file, path, given, build)
     if path.endswith(CONGESTION_END):
         return _user_congestion(file, path, given, build)
-    return _user_module(file, path, given, build, kernel)
+    return _user_module(file, path, given, build, kernel, tell)
+
+
+def _is_taken(name: str) -> bool:
+    """Whether farpath has a stack of its own of a name."""
+    taken = catalogue()
+    return name in taken or any(name in entry.aliases for entry in taken.values())
 
 
 def _checked_name(name: str, path: str, rule: str) -> str:
@@ -94,8 +114,7 @@ def _checked_name(name: str, path: str, rule: str) -> str:
             problem=rule,
             remedy="the name has at most 15 of a-z, 0-9 and _",
         )
-    taken = catalogue()
-    if name in taken or any(name in entry.aliases for entry in taken.values()):
+    if _is_taken(name):
         raise BadInputError(
             option="stack",
             given=str(path),
@@ -111,21 +130,22 @@ def _user_module(
     given: Mapping[str, str],
     build: FilePath,
     kernel: Callable[[FilePath], FilePath],
+    tell: Callable[[str], None],
 ) -> Stack:
-    if not file.is_file():
+    if not file.exists():
         raise BadInputError(
             option="stack",
             given=text,
             problem="that is no file",
-            remedy="give a module's source, tcp_<name>.c, a congestion control for UDT, "
-            "<name>.cpp, or oci: and an image",
+            remedy="give a module's source, tcp_<name>.c, its directory, a congestion control "
+            "for UDT, <name>.cpp, or oci: and an image",
         )
-    match = re.fullmatch(r"tcp_(.*)\.c", file.name)
-    rule = "a module's source is called tcp_<name>.c, <name> as in its struct tcp_congestion_ops"
-    name = _checked_name(match[1] if match else "", text, rule)
-    with errors_named(OPTION):
-        directory = build_artifact(MODULES_SCRIPT, str(kernel(build)), str(file))
+    sources = find_sources(file, text)
+    name = _module_name(sources, text)
     module = f"tcp_{name}"
+    directory = _built_module(sources, name, kernel(build))
+    for change in changes_of(directory / f"{module}.ko"):
+        tell(f"{sources.main.name}: {change}")
     known = module_parameters(directory / f"{module}.ko")
     for parameter, type_name in known.items():
         if parameter in given and type_name not in TYPES:
@@ -145,6 +165,49 @@ def _user_module(
     return Stack(
         label, name, IPERF3, congestion=name, module=module, parameters=parameters, build=build_name
     )
+
+
+def _module_name(sources: ModuleSources, text: str) -> str:
+    """Return the name of a user's module as a stack, which no stack of farpath's has.
+
+    It is that of the file behind ``tcp_``; or what the module registers; or the file's whole name;
+    or the first of these with ``own_`` before it, if the source says what it registers, so that
+    this can be another. Raises BadInputError if none is a name.
+    """
+    stem = sources.main.stem
+    registered = sources.registered.replace("-", "_")
+    if stem.startswith("tcp_"):
+        candidates = [stem[4:], registered]
+    else:
+        candidates = [registered, stem] if registered else []
+    names = [name for name in candidates if re.fullmatch(NAME, name)]
+    if not names or sources.main.suffix != ".c":
+        raise BadInputError(
+            option="stack",
+            given=text,
+            problem="a module's source is called tcp_<name>.c, or has a .name in its "
+            "struct tcp_congestion_ops",
+            remedy="the name has at most 15 of a-z, 0-9 and _",
+        )
+    if not sources.registered:
+        return _checked_name(names[0], text, "")
+    return next((name for name in names if not _is_taken(name)), f"own_{names[0]}"[:15])
+
+
+def _built_module(sources: ModuleSources, name: str, kernel: FilePath) -> FilePath:
+    """Build a user's module as ``tcp_<name>``, adapted to the kernel; return the directory."""
+    linux = kernel_source(kernel)
+    with errors_named(OPTION), tempfile.TemporaryDirectory(prefix="farpath-module-") as copy:
+        missing = write_copy(sources, name, linux, FilePath(copy)) if linux else None
+        source = str(sources.main) if missing is None else copy
+        try:
+            return build_artifact(MODULES_SCRIPT, str(kernel), source)
+        except BadInputError as error:
+            lines = [*error.detail.splitlines(), *map(missing_header, missing or [])]
+            raise BadInputError(
+                problem=error.text.replace(copy, str(sources.main)),
+                detail="\n".join(explained(lines)),
+            ) from error
 
 
 def _user_congestion(file: FilePath, text: str, given: Mapping[str, str], build: FilePath) -> Stack:

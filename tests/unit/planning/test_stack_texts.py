@@ -8,6 +8,10 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.planning import stack_texts
+from farpath.planning.planner import make_plan
+from farpath.spec.schedule import simultaneous
+from farpath.spec.stack import IPERF3, Stack
+from tests.support.paths import SHORT
 from tests.support.refusals import refused
 
 
@@ -38,3 +42,14 @@ def test_a_path_with_a_plus_is_told_so(tmp_path: FilePath) -> None:
         BadInputError, match="a \\+ joins stacks, so a path cannot have one; rename"
     ):
         stack_texts.parse_stacks(f"{file}:alpha=2")
+
+
+def test_two_stacks_of_a_users_cannot_have_one_name() -> None:
+    first, second = (
+        Stack("mine", "mine", IPERF3, congestion="mine", module="tcp_mine", build=build)
+        for build in ("one", "another")
+    )
+    schedule = simultaneous(["mine"], 5.0)
+    assert make_plan(SHORT, schedule, 1, "virtual", user_stacks=[first, first]).stacks
+    with pytest.raises(BadInputError, match="two of yours are called mine; rename the file"):
+        make_plan(SHORT, schedule, 1, "virtual", user_stacks=[first, second])

@@ -110,6 +110,39 @@ def test_a_modules_file_has_a_name_that_the_kernel_takes_and_the_catalogue_lacks
         user_stacks.user_stack(str(tmp_path / name))
 
 
+@pytest.mark.parametrize(
+    ("file", "registered", "name"),
+    [
+        ("tcp_mine.c", "mine", "mine"),
+        ("tcp_mine.c", "reno", "mine"),
+        ("tcp_cubic.c", "cubic", "own_cubic"),
+        ("tcp_cubic.c", "faster", "faster"),
+        ("brutal.c", "brutal", "brutal"),
+        ("bbr_2018.c", "bbr", "bbr_2018"),
+        ("Mine.c", "cubic", "own_cubic"),
+        ("tcp_MINE.c", "leo-cubic", "leo_cubic"),
+        ("Kbuild", "mine", "mine"),
+        ("", "mine", "mine"),
+    ],
+)
+def test_a_module_has_its_files_name_or_its_own_or_another_if_farpath_has_both(
+    tmp_path: FilePath, script: Callable[[str], None], file: str, registered: str, name: str
+) -> None:
+    source = tmp_path / (file if file.endswith(".c") else "ops.c")
+    source.write_text(
+        f'static struct tcp_congestion_ops mine = {{\n\t.name = "{registered}",\n}};\n'
+    )
+    (tmp_path / "Kbuild").write_text("")
+    place = tmp_path / "0123456789abcdef"
+    place.mkdir()
+    built = ["gcc", "-c", "-x", "c", "-o", str(place / f"tcp_{name}.ko"), "-"]
+    subprocess.run(built, input=MODULE, text=True, check=True)
+    script(f"echo {place}")
+    stack = user_stacks.user_stack(f"{tmp_path}/{file}", tmp_path / "build")
+    assert stack is not None
+    assert (stack.name, stack.module, stack.congestion) == (name, f"tcp_{name}", name)
+
+
 def test_a_modules_parameters_are_read_from_what_was_built(
     module: FilePath, tmp_path: FilePath
 ) -> None:
