@@ -2,28 +2,44 @@
 
 Cables are as those of a user's own network (topologies/own.py). There may be loops, so switches are
 told where packets go: those from one host to another take the way of the least delay.
+
+A cable between two guests has a far link in its middle, with a switch at each end::
+
+    s1 --[loss, rest of the delay]-> f1 --[rate, buffer]-> g1 ------------------------------> s2
+       <----------------------------    <-[rate, buffer]--    <-[loss, rest of the delay]--
+
+The far link delays what leaves the buffer. Guests tell each other what their services do over
+links of their own, which carry no packet of a service.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 
 from farpath.base.errors import BadInputError
 from farpath.spec.layout import Layout, Link, Node, Port
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import Bottleneck, NetemDelay
+from farpath.spec.qdiscs import Bottleneck, NetemDelay, bottleneck_of
+from farpath.spec.site_network import SiteNetwork
 from farpath.spec.topology import Topology
 from farpath.spec.user_network import Cable, Step, UserNetwork
 from topologies.own import cable_links, host_pairs, middle_nodes
 
 #: The name of the topology in plans.
 NAME = "sites"
+#: First letters of the switches at the ends of far links, and of the nodes at which guests tell
+#: each other what their services do.
+_FAR_ENDS, _CONTROL = "fg", "c"
+#: What fits into a frame between two guests, in bytes.
+CONTROL_MTU_BYTES = 9000
 
 
-def network_of(plan: Plan) -> UserNetwork:
+def network_of(plan: Plan) -> SiteNetwork:
     """Return the network of a plan; raises BadInputError if it has none."""
-    if plan.user_network is None:
+    if not isinstance(plan.user_network, SiteNetwork):
         raise BadInputError(
             problem="the plan's network is missing", remedy=f"a plan of topology {NAME} has one"
         )
@@ -33,14 +49,17 @@ def network_of(plan: Plan) -> UserNetwork:
 def lay_out(plan: Plan) -> Layout:
     """The network of a plan; its bottlenecks are all its links' rates, in the order of cables."""
     network = network_of(plan)
-    links = cable_links(plan, network)
+    links = site_links(plan, network)
     positions = _positions(network)
     nodes = [
-        Node(name, *positions[name], is_host=name in network.hosts)
+        Node(name, *positions[name], name in network.hosts, network.guest_of(name))
         for name in (*network.hosts, *network.switches)
     ]
-    for chain in links.values():
-        nodes += middle_nodes(chain, positions)
+    for cable, chain in links.items():
+        middles = middle_nodes(chain, positions)
+        ends = [network.guest_of(cable.one), network.guest_of(cable.other)]
+        sites = ends if chain[1:2] and chain[1].far_delays_s else ends[:1] * len(middles)
+        nodes += [replace(node, site=site) for node, site in zip(middles, sites, strict=True)]
     return Layout(
         tuple(nodes),
         tuple(link for chain in links.values() for link in chain),
@@ -53,6 +72,69 @@ def lay_out(plan: Plan) -> Layout:
         ),
         dropping={},
     )
+
+
+def site_links(plan: Plan, network: SiteNetwork) -> dict[Cable, list[Link]]:
+    """Return the links of each cable; those of a cable between guests are three."""
+    links = cable_links(plan, network)
+    for number, far in enumerate(network.far, start=1):
+        cable = network.cables[far.number]
+        near_end, far_end = (f"{letter}{number}" for letter in _FAR_ENDS)
+        there, back = (_delay_and_rate(plan, network, step) for step in both_steps(cable))
+        mtu_bytes = plan.path.mtu_bytes
+        links[cable] = [
+            Link(Port(cable.one, cable.one_port, there[0]), Port(near_end, 1), mtu_bytes),
+            Link(
+                Port(near_end, 2, there[1]),
+                Port(far_end, 1, back[1]),
+                mtu_bytes,
+                (far.there_ms / 1e3, far.back_ms / 1e3),
+            ),
+            Link(Port(far_end, 2), Port(cable.other, cable.other_port, back[0]), mtu_bytes),
+        ]
+    return links
+
+
+def _delay_and_rate(
+    plan: Plan, network: SiteNetwork, step: Step
+) -> tuple[NetemDelay, Bottleneck | None]:
+    """Return the qdiscs before a far link: what netem keeps of the delay, and the rate."""
+    shaping = step.shaping
+    rest_ms = round(shaping.delay_ms - network.far_ms(step), 9)
+    netem = NetemDelay(rest_ms / 1e3, shaping.loss, shaping.jitter_ms / 1e3)
+    if not shaping.rate_bps:
+        return netem, None
+    packets = shaping.buffer_packets
+    size_bytes = packets * plan.path.frame_bytes
+    return netem, bottleneck_of(plan, shaping.rate_bps, size_bytes, packets, shaping.queue)
+
+
+def control_port(guest: int, other: int) -> Port:
+    """Return the port of a guest by which it tells another what its services do."""
+    return Port(f"{_CONTROL}{guest + 1}", other + 1)
+
+
+def with_control_links(plan: Plan, layout: Layout) -> Layout:
+    """Return a layout with the links by which its guests tell each other of services.
+
+    They are not a part of the network. Each has the least delay of all far links. A layout without
+    far links, or of another topology, stays as it is.
+    """
+    if plan.topology != NAME or not layout.far_links:
+        return layout
+    least_s = min(delay_s for link in layout.far_links for delay_s in link.far_delays_s or ())
+    guests = range(layout.sites)
+    nodes = [Node(f"{_CONTROL}{guest + 1}", 0.0, 0.0, False, guest) for guest in guests]
+    links = [
+        Link(
+            control_port(one, other),
+            control_port(other, one),
+            CONTROL_MTU_BYTES,
+            (least_s, least_s),
+        )
+        for one, other in combinations(guests, 2)
+    ]
+    return replace(layout, nodes=(*layout.nodes, *nodes), links=(*layout.links, *links))
 
 
 def site_switches(network: UserNetwork, probes: Mapping[str, str]) -> dict[str, str]:
@@ -82,7 +164,7 @@ def shaping_ports(links: Mapping[Cable, Sequence[Link]], step: Step) -> tuple[st
 def way_ports(plan: Plan, start: str, end: str) -> list[Port]:
     """Return the ports by which packets from one node to another leave nodes, in their order."""
     network = network_of(plan)
-    links = cable_links(plan, network)
+    links = site_links(plan, network)
     return [port for step in network.way(start, end) for port in leaving(links, step)]
 
 

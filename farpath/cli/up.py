@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path as FilePath
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -88,6 +88,13 @@ def up(
     sample: Annotated[
         str, typer.Option(metavar="TIME", help="Time between two samples of queues.")
     ] = DEFAULT_SAMPLE,
+    guest_per_site: Annotated[
+        bool,
+        typer.Option(
+            "--guest-per-site",
+            help="Give each site a kernel of its own, and a core, where its links are long enough.",
+        ),
+    ] = False,
     wall_timeout: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="Longest run in real time, as in 5min; status 124."),
@@ -143,9 +150,10 @@ def up(
     network_of = cache(user_network)
 
     def read(of_seed: int | None) -> Deployment:
-        return read_deployment(
+        found = read_deployment(
             file, of_seed, fault or (), no_faults=no_faults, network_of=network_of
         )
+        return replace(found, guest_per_site=found.guest_per_site or guest_per_site)
 
     deployment = read(seed)
     print_warnings(deployment.warnings)
@@ -160,6 +168,7 @@ def up(
             *("farpath", "up", str(file)),
             *(f"--{name}={text}" for name, text in sizes.items() if text != DEFAULT_SIZE),
             *([f"--sample={sample}"] if sample != DEFAULT_SAMPLE else []),
+            *(["--guest-per-site"] if guest_per_site else []),
         )
         faults = (
             *(["--no-faults"] if no_faults else []),

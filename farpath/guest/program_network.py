@@ -17,13 +17,13 @@ from topologies import lay_out
 ANY_PORT = {"net.ipv4.ip_unprivileged_port_start": "0"}
 
 
-def start_network(plan: Plan, share: FilePath, platform: Platform) -> Network:
-    """Build the network of a lab of one guest, whose hosts use the plan's congestion control."""
+def start_network(plan: Plan, share: FilePath, platform: Platform, site: int = 0) -> Network:
+    """Build the network of a site, whose hosts use the plan's congestion control."""
     system.start_open_vswitch()
-    platform.load_stacks(plan.stacks, share / site_modules(0))
+    platform.load_stacks(plan.stacks, share / site_modules(site))
     layout = lay_out(plan)
-    qdiscs.load(layout, 0, share / site_modules(0))
-    network = Network(plan, platform, layout, 0)
+    qdiscs.load(layout, site, share / site_modules(site))
+    network = Network(plan, platform, layout, site)
     network.start()
     congestion = plan.stack_of(plan.schedule.flows[0]).congestion
     for host in network.hosts:
@@ -31,7 +31,7 @@ def start_network(plan: Plan, share: FilePath, platform: Platform) -> Network:
             sysctl.write_setting("net.ipv4.tcp_congestion_control", congestion)
             for name, value in ANY_PORT.items():
                 sysctl.write_setting(name, value)
-    user_time.load(share)
+    user_time.load(share, site)
     return network
 
 

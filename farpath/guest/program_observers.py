@@ -18,11 +18,9 @@ from farpath.spec.hosts import PINGER, Pair
 from farpath.spec.plan import Plan
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST
 from farpath.spec.protocol import CONNECTIONS_FILE
+from farpath.spec.site_clock import IDLE_INTERVAL_S, LOST_S
 from farpath.tools import ping, tcp_info
 
-#: Time between two pings of the idle path, and how long ping waits for an answer beyond two RTTs,
-#: both in s.
-IDLE_INTERVAL_S, LOST_S = 0.2, 0.1
 #: How much of a program's output is looked at for its last words, in bytes.
 LAST_BYTES = 4096
 SendEvent = Callable[..., None]

@@ -13,7 +13,7 @@ from farpath.spec.services import Fault
 
 
 class FaultRun:
-    """Carries faults out at their moments, and notes what was read back."""
+    """Carries this guest's part of faults out at their moments, and notes what was read back."""
 
     def __init__(self, run: ServiceRun, links: service_links.SiteLinks) -> None:
         self.run = run
@@ -21,11 +21,24 @@ class FaultRun:
         self.notes: list[dict[str, Any]] = []
 
     def plan(self) -> None:
-        """Put all faults on the agenda of the run."""
+        """Put all faults that this guest has a part in on the agenda of the run."""
         for number, fault in enumerate(self.run.services.faults, start=1):
             self.notes.append({})
             note = self.notes[-1]
+            if not self._has(fault):
+                continue
             self.run.agenda.add(self.run.at(fault.at_s), partial(self._begin, number, fault, note))
+
+    def _has(self, fault: Fault) -> bool:
+        if fault.kind in spec.OF_SERVICES:
+            return any(name in self.run.hosts for name in fault.of)
+        return self.links.has(fault)
+
+    def _tell(self, number: int, fault: Fault, t_s: float, *, begins: bool) -> None:
+        """Tell of a fault, if no other guest does."""
+        is_service = fault.kind in spec.OF_SERVICES
+        if fault.of[0] in self.run.hosts if is_service else self.links.tells(fault):
+            self.run.tell("fault", number=number, kind=fault.kind, begins=begins, t_s=t_s)
 
     def _begin(self, number: int, fault: Fault, note: dict[str, Any]) -> None:
         act = partial(self.links.begin, number, fault)
@@ -33,7 +46,7 @@ class FaultRun:
             act = partial(self._on_services, fault, begins=True)
         found = act()
         note |= {"began_s": self.run.t_s(), "found": found}
-        self.run.tell("fault", number=number, kind=fault.kind, begins=True, t_s=note["began_s"])
+        self._tell(number, fault, note["began_s"], begins=True)
         if fault.lasts_s is not None and fault.kind not in spec.MOMENTARY:
             end_ns = self.run.at(fault.at_s + fault.lasts_s)
             self.run.agenda.add(end_ns, partial(self._end, number, fault, note))
@@ -44,11 +57,12 @@ class FaultRun:
         else:
             found = self.links.end(number, fault)
         note |= {"ended_s": self.run.t_s(), "found_after": found}
-        self.run.tell("fault", number=number, kind=fault.kind, begins=False, t_s=note["ended_s"])
+        self._tell(number, fault, note["ended_s"], begins=False)
 
     def _on_services(self, fault: Fault, *, begins: bool) -> dict[str, Any]:
         """Do to services what a fault does; return what was read back, by service."""
-        return {name: self._on_service(fault, name, begins) for name in fault.of}
+        own = [name for name in fault.of if name in self.run.hosts]
+        return {name: self._on_service(fault, name, begins) for name in own}
 
     def _on_service(self, fault: Fault, name: str, begins: bool) -> dict[str, Any]:
         run, host = self.run, self.run.hosts[name]

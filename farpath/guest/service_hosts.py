@@ -25,9 +25,12 @@ from farpath.tools.commands import run
 NAMED = "named"
 
 
-def mount_volumes(share: FilePath, services: Services) -> None:
-    """Mount the places of the machine that services read, and make the volumes that they share."""
-    volumes = [volume for one in services.services for volume in one.volumes]
+def mount_volumes(share: FilePath, services: Services, own: Sequence[Service]) -> None:
+    """Mount the places of the machine that services read, and make the volumes that they share.
+
+    ``own``: the services of this guest.
+    """
+    volumes = [volume for one in own for volume in one.volumes]
     SHARED.mkdir()
     (SHARED / VOLUMES_DIR).mkdir()
     (SHARED / NAMED).mkdir()

@@ -20,8 +20,14 @@ from farpath.spec.services import AND, DELAY, LINK_DOWN, LOSS, PARTITION, RATE, 
 from farpath.spec.user_network import Step
 from farpath.tools.commands import run
 from farpath.tools.packet_filters import ARRIVING, LEAVING, PacketFilter
-from topologies.own import cable_links
-from topologies.sites import both_steps, leaving, network_of, shaping_ports, site_switches
+from topologies.sites import (
+    both_steps,
+    leaving,
+    network_of,
+    shaping_ports,
+    site_links,
+    site_switches,
+)
 
 #: Bit of an Ethernet address that says that it is a group's.
 GROUPS = "01:00:00:00:00:00/01:00:00:00:00:00"
@@ -30,13 +36,13 @@ WAYS = 10
 
 
 class SiteLinks:
-    """The links between sites and the switches at their ends."""
+    """The links between sites and the switches at their ends, as far as they are in this guest."""
 
     def __init__(self, plan: Plan, services: Services, network: Network) -> None:
         self.services = services
         self.network = network
         self.own = network_of(plan)
-        self.links = cable_links(plan, self.own)
+        self.links = site_links(plan, self.own)
         layout = network.layout
         self.macs = {name: addresses.mac_address(layout, name) for name in layout.hosts}
         self.switches = site_switches(self.own, services.probes)
@@ -60,12 +66,14 @@ class SiteLinks:
         Those to groups stay at their site. A packet that enters at a host's port is passed on as a
         copy, as behind a card (``farpath.guest.program_network.copy_at_first_switch``).
         """
-        for switch in self.own.switches:
+        for switch in filter(self.network.has, self.own.switches):
             end = f"{switch}-end"
             run(
                 "ovs-vsctl", "add-port", switch, end, "--", "set", "Interface", end, "type=internal"
             )
         for switch, lines in self._lines().items():
+            if not self.network.has(switch):
+                continue
             run("ovs-ofctl", "del-flows", switch)
             run("ovs-ofctl", "add-flows", switch, "-", text="\n".join(lines))
 
@@ -107,6 +115,25 @@ class SiteLinks:
 
     # Faults
 
+    def has(self, fault: Fault) -> bool:
+        """Whether a fault of a link has something to do in this guest."""
+        return any(self._has_direction(fault, *ends) for ends in self._directions(fault))
+
+    def tells(self, fault: Fault) -> bool:
+        """Whether this guest is the one to tell of a fault of a link: where its packets come from.
+
+        Of services it is the site of the first.
+        """
+        (start, _), *_ = self._directions(fault)
+        if not fault.is_of_services:
+            return self.network.has(self.switches[start])
+        return self.network.has(self.services.service(start.split(AND)[0]).host)
+
+    def _has_direction(self, fault: Fault, start: str, end: str) -> bool:
+        if fault.kind in (PARTITION, LINK_DOWN):
+            return bool(self._filters(fault, start, end))
+        return self.network.has(self.switches[start])
+
     def begin(self, number: int, fault: Fault) -> dict[str, Any]:
         """Carry out a fault of a link; return what was read back, by direction."""
         self.active[number] = fault
@@ -128,18 +155,22 @@ class SiteLinks:
         return next(step for step in steps if (step.start, step.end) == ends)
 
     def _apply(self, number: int, fault: Fault, *, begins: bool) -> dict[str, Any]:
+        own = [ends for ends in self._directions(fault) if self._has_direction(fault, *ends)]
         if fault.kind not in (PARTITION, LINK_DOWN):
             return {
-                f"{start}>{end}": self._change(fault, self._step(start, end))
-                for start, end in self._directions(fault)
+                f"{start}>{end}": self._change(fault, self._step(start, end)) for start, end in own
             }
-        for start, end in self._directions(fault) if begins else ():
-            meant = self._between if fault.is_of_services else partial(self._of_link, fault)
-            self.filters[number] += map(self.dropped.add, meant(start, end))
+        for start, end in own if begins else ():
+            self.filters[number] += map(self.dropped.add, self._filters(fault, start, end))
         if not begins:
             filters = self.filters.pop(number)
             self.dropped_packets[number] = sum(map(self.dropped.remove, filters))
-        return {f"{start}>{end}": {"is_cut": begins} for start, end in self._directions(fault)}
+        return {f"{start}>{end}": {"is_cut": begins} for start, end in own}
+
+    def _filters(self, fault: Fault, start: str, end: str) -> list[PacketFilter]:
+        """Return the packets of a direction that are lost in this guest."""
+        meant = self._between if fault.is_of_services else partial(self._of_link, fault)
+        return [one for one in meant(start, end) if self.network.has_port(one.port)]
 
     def _of_link(self, fault: Fault, start: str, end: str) -> list[PacketFilter]:
         """Return the packets that are lost where they would enter a link.
@@ -196,8 +227,9 @@ class SiteLinks:
             run("tc", "-batch", "-", text="\n".join(wanted.tc_lines(port, "change")))
             (shown, *_) = json.loads(run("tc", "-r", "-s", "-j", "qdisc", "show", "dev", port))
             options = shown["options"]
+            far_ms = self.own.far_ms(step)
             values = {
-                "delay_ms": options.get("delay", {}).get("delay", 0.0) * 1e3,
+                "delay_ms": options.get("delay", {}).get("delay", 0.0) * 1e3 + far_ms,
                 "loss": options.get("loss-random", {}).get("loss", 0.0),
             }
         if differences := wanted.differences(shown):
@@ -216,7 +248,8 @@ class SiteLinks:
             if fault.kind == RATE and isinstance(wanted, LinkBottleneck):
                 wanted = dataclasses.replace(wanted, rate_bps=round(fault.value))
             elif isinstance(wanted, NetemDelay) and fault.kind == DELAY:
-                wanted = dataclasses.replace(wanted, delay_s=fault.value / 1e3)
+                rest_ms = round(fault.value - self.own.far_ms(step), 9)
+                wanted = dataclasses.replace(wanted, delay_s=rest_ms / 1e3)
             elif isinstance(wanted, NetemDelay) and fault.kind == LOSS:
                 wanted = dataclasses.replace(wanted, loss=fault.value)
         return wanted

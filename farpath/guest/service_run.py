@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path as FilePath
+from typing import Any
 
 from farpath.guest import system
 from farpath.guest.network import Network
@@ -24,6 +25,7 @@ from farpath.guest.program_observers import (
     status_of,
 )
 from farpath.guest.service_hosts import ServiceHost, mount_volumes
+from farpath.guest.site_control import SiteControl
 from farpath.guest.timer import Timer
 from farpath.guest.traffic import TrafficError
 from farpath.spec import services as spec
@@ -42,11 +44,14 @@ class State:
     """What a service does: its program while it runs, its status behind that, and its health.
 
     ``starts``: how often it was started. ``failures``: of its health check in a row. ``again_s``:
-    None, or how long after its end it starts again whatever its policy.
+    None, or how long after its end it starts again whatever its policy. ``said``: its last words
+    when it had ended or was unhealthy. Of a service of another guest there is no program here.
     """
 
     service: Service
     program: Program | None = None
+    is_running: bool = False
+    said: str = ""
     status: int | None = None
     starts: int = 0
     started_ns: int = 0
@@ -60,7 +65,19 @@ class State:
     @property
     def has_ended(self) -> bool:
         """Whether it has run and does not run now."""
-        return self.starts > 0 and self.program is None
+        return self.starts > 0 and not self.is_running
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What other guests are told of it, by its fields here."""
+        return {name: getattr(self, name) for name in _TOLD}
+
+
+#: Fields of a state that other guests are told.
+_TOLD = (
+    *("is_running", "said", "status", "starts"),
+    *("is_healthy", "is_unhealthy", "failures", "again_s"),
+)
 
 
 class Agenda:
@@ -86,23 +103,31 @@ class Agenda:
 
 
 class ServiceRun:
-    """Services and their output, which the host reads as it appears.
+    """The services of a guest and their output, which the host reads as it appears.
 
-    ``tell``: called with the name of an event and its values.
+    ``tell``: called with the name of an event and its values. ``control``: the links to other
+    guests, None for one guest alone.
     """
 
     def __init__(
-        self, services: Services, network: Network, share: FilePath, tell: SendEvent
+        self,
+        services: Services,
+        network: Network,
+        share: FilePath,
+        tell: SendEvent,
+        control: SiteControl | None = None,
     ) -> None:
         self.services = services
         self.output = share / OUTPUT_DIR
         self.tell = tell
+        self.control = control
         self.groups = ProgramGroups(services.memory_bytes)
-        mount_volumes(share, services)
+        own = [one for one in services.services if network.has(one.host)]
+        mount_volumes(share, services, own)
         self.states = {one.name: State(one) for one in services.services}
-        self.hosts = {
-            one.name: ServiceHost(one, services, network, self.groups) for one in services.services
-        }
+        self.hosts = {one.name: ServiceHost(one, services, network, self.groups) for one in own}
+        #: The status of the run, from the end of its main service on.
+        self.over: int | None = None
         self.agenda = Agenda()
         self.epoch_ns = 0
         self._timer = Timer()
@@ -138,17 +163,37 @@ class ServiceRun:
                 return False
         return True
 
-    def _fate(self, state: State) -> str:
-        words = last_words(self.output, state.service.name)
-        if state.is_unhealthy and state.program:
-            return f"is unhealthy after {state.failures} checks; it said: {words}"
-        return f"ended with status {state.status}: {words}"
+    @staticmethod
+    def _fate(state: State) -> str:
+        if state.is_unhealthy and state.is_running:
+            return f"is unhealthy after {state.failures} checks; it said: {state.said}"
+        return f"ended with status {state.status}: {state.said}"
+
+    @property
+    def own(self) -> list[State]:
+        """The states of this guest's services."""
+        return [self.states[name] for name in self.hosts]
+
+    def _tell_others(self, state: State) -> None:
+        if self.control:
+            self.control.tell({"service": state.service.name, **state.told})
+
+    def _hear(self, descriptor: int) -> None:
+        """Take what another guest tells."""
+        assert self.control
+        message = self.control.read(descriptor)
+        if "over" in message:
+            self.over = message["over"]
+            return
+        state = self.states[message.pop("service")]
+        for name, value in message.items():
+            setattr(state, name, value)
 
     def start_ready(self) -> None:
         """Start every service that was not started and for which all holds that it waits for."""
         is_new = True
         while is_new:
-            ready = [one for one in self.states.values() if not one.starts and self._holds(one)]
+            ready = [one for one in self.own if not one.starts and self._holds(one)]
             for state in ready:
                 self._start(state)
             is_new = bool(ready)
@@ -168,9 +213,11 @@ class ServiceRun:
             state.program = self.hosts[service.name].start(
                 label, service.command, subprocess.DEVNULL, stdout, stderr
             )
+        state.is_running = True
         state.started_ns = time.monotonic_ns()
         self._ends[os.pidfd_open(state.program.process.pid)] = state
         self.tell("service-started", service=service.name, t_s=self.t_s())
+        self._tell_others(state)
         if service.health:
             self._plan_check(state, state.starts)
 
@@ -220,7 +267,9 @@ class ServiceRun:
             state.is_healthy = was_healthy and not state.is_unhealthy
         if state.is_healthy != was_healthy or state.failures == health.retries:
             word = "service-healthy" if state.is_healthy else "service-unhealthy"
+            state.said = last_words(self.output, state.service.name)
             self.tell(word, service=state.service.name, t_s=self.t_s())
+            self._tell_others(state)
         self._plan_check(state, state.starts)
 
     # Ends
@@ -238,20 +287,25 @@ class ServiceRun:
         program.process.wait()
         # What it leaves running ends with it, as with the first process of a container
         program.kill()
-        state.status, state.program = status_of(program), None
+        state.status, state.program, state.is_running = status_of(program), None, False
         state.ended_ns = time.monotonic_ns()
         name = state.service.name
-        said = last_words(self.output, name)
+        state.said = last_words(self.output, name)
         comes_again = self._comes_again(state)
+        self._tell_others(state)
         self.tell(
             "service-ended",
             service=name,
             status=state.status,
-            said=said,
+            said=state.said,
             t_s=self.t_s(),
             again=comes_again,
         )
-        if comes_again and (name != self.services.main or state.again_s is not None):
+        if name == self.services.main and state.again_s is None:
+            self.over = state.status
+            if self.control:
+                self.control.tell({"over": self.over})
+        elif comes_again:
             wait_s = spec.RESTART_S if state.again_s is None else state.again_s
             due_ns = time.monotonic_ns() + round(wait_s * system.NS_PER_S)
             self.agenda.add(due_ns, partial(self._start_again, state, state.starts))
@@ -282,6 +336,7 @@ class ServiceRun:
             if state.starts:
                 self._start(state)
             return
+        self._tell_others(state)
         self.signal(name, state.service.stop_signal)
         due_ns = time.monotonic_ns() + round(state.service.grace_s * system.NS_PER_S)
         self.agenda.add(due_ns, partial(self._kill_start, state, state.starts))
@@ -304,21 +359,23 @@ class ServiceRun:
         """
         self.epoch_ns = epoch_ns
         end_ns = self.at(self.services.timeout_s)
-        main = self.states[self.services.main]
+        told = self.control.descriptors if self.control else []
         while True:
             self.start_ready()
-            if main.has_ended and main.again_s is None:
-                assert main.status is not None
-                return main.status
+            if self.over is not None:
+                return self.over
             now_ns = time.monotonic_ns()
             if now_ns >= end_ns:
                 return TIMED_OUT
             # Not by the time limit of select(), which may be late by a thousandth of it
             # (select_estimate_accuracy in fs/select.c)
             self._timer.start(max(min(self.agenda.next_ns, end_ns), now_ns + 1))
-            waiting = [self._timer.descriptor, *self._ends, *self._checks]
+            waiting = [self._timer.descriptor, *self._ends, *self._checks, *told]
             found, _, _ = select.select(waiting, [], [])
             for descriptor in sorted(set(found) - {self._timer.descriptor}):
+                if descriptor in told:
+                    self._hear(descriptor)
+                    continue
                 if descriptor in self._ends:
                     self._ended(self._ends.pop(descriptor))
                 elif descriptor in self._checks:

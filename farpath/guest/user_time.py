@@ -38,10 +38,10 @@ class Looker:
     took_s: float
 
 
-def load(share: FilePath) -> None:
-    """Load the module, for all programs that start from now on; raises OSError if refused."""
+def load(share: FilePath, site: int = 0) -> None:
+    """Load a site's module, for all programs that start from now on; raises OSError if refused."""
     addresses = json.loads((share / ADDRESSES_FILE).read_text())
-    modules.insert_quietly(share / site_modules(0), MODULE, addresses)
+    modules.insert_quietly(share / site_modules(site), MODULE, addresses)
 
 
 def parse(text: str, hosts: Mapping[int, str]) -> tuple[bool, list[Looker]]:

@@ -67,10 +67,13 @@ class FarMemory:
 
 
 @contextmanager
-def shared_memory(plan: Plan, layout: Layout, share: FilePath) -> Iterator[FarMemory]:
+def shared_memory(
+    plan: Plan, layout: Layout, share: FilePath, first_window_ns: int = FIRST_WINDOW_NS
+) -> Iterator[FarMemory]:
     """Make the memory of a run's far links.
 
-    ``share``: the shared directory, where a link leads to the descriptor. The memory has no
+    ``share``: the shared directory, where a link leads to the descriptor. ``first_window_ns``: when
+    the first window begins, by the guests' clocks. The memory has no
     other name, so it ends with the last process that has it. Pages that no packet has used take
     none. Raises MachineLacksError if the machine makes no such memory.
     """
@@ -78,7 +81,7 @@ def shared_memory(plan: Plan, layout: Layout, share: FilePath) -> Iterator[FarMe
     capacity_bytes = slot_bytes(plan, window / 1e9)
     header = HEADER.pack(
         *(MAGIC, VERSION, layout.sites, channels(layout), slots(layout)),
-        *(capacity_bytes, window, FIRST_WINDOW_NS, lead(layout)),
+        *(capacity_bytes, window, first_window_ns, lead(layout)),
     )
     start = -(-(HEADER_BYTES + layout.sites * SITE_BYTES) // PAGE_BYTES) * PAGE_BYTES
     try:

@@ -17,8 +17,9 @@ from farpath.spec.hosts import BACKGROUND
 from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import SHARED_DIRECTORY, SITE_VARIABLE
-from farpath.spec.sites import CLOCK_START_NS, check_sides
+from farpath.spec.sites import CLOCK_START_NS, FIRST_WINDOW_NS, check_sides
 from topologies import lay_out
+from topologies.sites import with_control_links
 
 #: Kernel arguments of each clock: User Mode Linux's time-travel parameter
 #: (arch/um/kernel/time.c).
@@ -55,7 +56,9 @@ def _parameters(plan: Plan) -> list[str]:
     ]
 
 
-def kernel_command(images: Images, plan: Plan, core: int, site: int = 0) -> list[str]:
+def kernel_command(
+    images: Images, plan: Plan, core: int, site: int = 0, clock_start_ns: int = CLOCK_START_NS
+) -> list[str]:
     """Return the command that boots a site's guest, to be run in the shared directory.
 
     The guest ends with its parent and runs on one core. The kernel arguments depend on the plan
@@ -65,7 +68,10 @@ def kernel_command(images: Images, plan: Plan, core: int, site: int = 0) -> list
     """
     settings = plan.settings
     parameters = [*_parameters(plan), *([f"{SITE_VARIABLE}={site}"] if site else [])]
-    return guest_command(images, core, settings.memory_bytes, CLOCKS[settings.clock], parameters)
+    return guest_command(
+        *(images, core, settings.memory_bytes, CLOCKS[settings.clock], parameters),
+        clock_start_ns=clock_start_ns,
+    )
 
 
 def guest_command(
@@ -75,9 +81,10 @@ def guest_command(
     clock: Sequence[str] = tuple(CLOCKS["virtual"]),
     parameters: Sequence[str] = (),
     ipv6: bool = False,
+    clock_start_ns: int = CLOCK_START_NS,
 ) -> list[str]:
     """Return ``kernel_command`` for a guest without a plan; ``ipv6``: whether it has IPv6."""
-    start = [f"time-travel-start={CLOCK_START_NS}"] if clock else []
+    start = [f"time-travel-start={clock_start_ns}"] if clock else []
     return [
         *("setpriv", "--pdeathsig", "KILL", "--"),
         *("taskset", "--cpu-list", str(core)),
@@ -131,12 +138,14 @@ def play(
     patience: Patience | None = None,
     beside: Callable[[FilePath], AbstractContextManager[None]] | None = None,
     started: Callable[[int], None] = lambda _pid: None,
+    clock_start_ns: int = CLOCK_START_NS,
 ) -> Iterator[RawRun]:
     """Run a plan in a new guest; its raw output exists as long as the context.
 
     ``watch``: called with every event; if it raises, the run ends. ``patience``: by default that of
     ``patience_with``. ``beside``: a context in the shared directory, from before the guest boots
     until the directory is removed. ``started``: called with the id of each guest's first process.
+    ``clock_start_ns``: what the guests' clocks show at their start.
     Raises MachineLacksError before the guest boots, and as ``farpath.lab.process.run_guests``.
     """
     machine.check_machine()
@@ -156,9 +165,14 @@ def play(
             stack.enter_context(beside(share))
         memory = None
         if layout.far_links:
-            memory = stack.enter_context(far_link.shared_memory(plan, layout, share))
+            linked = with_control_links(plan, layout)
+            first_ns = clock_start_ns + FIRST_WINDOW_NS - CLOCK_START_NS
+            memory = stack.enter_context(far_link.shared_memory(plan, linked, share, first_ns))
         guests = [
-            _guest(images.at_site(layout, site), plan, layout, cores[site % len(cores)], site)
+            _guest(
+                *(images.at_site(layout, site), plan, layout, cores[site % len(cores)], site),
+                clock_start_ns,
+            )
             for site in range(layout.sites)
         ]
         guests = [dataclasses.replace(guest, started=started) for guest in guests]
@@ -178,7 +192,9 @@ def _tell_of_other_runs(cores: Sequence[int], sites: int, watch: Watch) -> None:
         watch({"event": SHARED, "what": f"{len(cores)} of {wanted} cores{shared}"})
 
 
-def _guest(images: Images, plan: Plan, layout: Layout, core: int, site: int) -> Guest:
+def _guest(
+    images: Images, plan: Plan, layout: Layout, core: int, site: int, clock_start_ns: int
+) -> Guest:
     """Return how the guest of a site is started; ``images``: those of the site."""
     hosts = [
         node.name
@@ -186,7 +202,7 @@ def _guest(images: Images, plan: Plan, layout: Layout, core: int, site: int) -> 
         if node.is_host and node.site == site and node.name != BACKGROUND
     ]
     return Guest(
-        kernel_command(images, plan, core, site),
+        kernel_command(images, plan, core, site, clock_start_ns),
         guest_environment(images, _site_seed(plan, site), run_bytes(plan)),
         VirtualClock(images.linux_elf) if CLOCKS[plan.settings.clock] else None,
         site,

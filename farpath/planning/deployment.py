@@ -88,7 +88,8 @@ class Deployment:
     ``warnings``: what of the file has no meaning here. ``stack``: congestion control of all hosts.
     ``directory``: that of the file, in which this machine's programs start. ``access``: what the
     cable between a service and its site does to what the service sends, and to what it gets; of
-    others nothing.
+    others nothing. ``guest_per_site``: whether each site
+    has a guest of its own, where its links allow.
     """
 
     name: str
@@ -104,3 +105,4 @@ class Deployment:
     warnings: tuple[str, ...] = ()
     directory: str = "."
     access: Mapping[str, tuple[Shaping, Shaping]] = field(default_factory=dict)
+    guest_per_site: bool = False

@@ -12,6 +12,7 @@ from farpath.planning.memory import GUEST_BASE_BYTES, GUEST_BYTES_PER_WINDOW_BYT
 from farpath.planning.path_options import custom_path
 from farpath.planning.program_plan import USUAL_SYSCTL
 from farpath.planning.request import RunRequest
+from farpath.planning.site_guests import with_guests
 from farpath.spec.path import WAY_RTT_MS_RANGE
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow, Schedule
@@ -149,12 +150,14 @@ def _in_flight_bytes(network: SiteNetwork) -> int:
 
 
 def service_plan(deployment: Deployment, program_bytes: int, sample: str | None = None) -> Plan:
-    """Return the plan of a deployment's lab, in one guest; raises BadInputError.
+    """Return the plan of a deployment's lab; raises BadInputError.
 
-    ``program_bytes``: memory for programs and their files. ``sample``: time between two samples of
-    queues, as of a run.
+    ``program_bytes``: memory for programs and their files, in each guest. ``sample``: time between
+    two samples of queues, as of a run.
     """
     network = network_of(deployment)
+    if deployment.guest_per_site:
+        network = with_guests(network, deployment, switches_of(deployment))
     _require_delays(deployment, network)
     _check_faults(deployment)
     request = RunRequest(
@@ -179,7 +182,9 @@ def service_plan(deployment: Deployment, program_bytes: int, sample: str | None 
         + GUEST_BYTES_PER_WINDOW_BYTE * _in_flight_bytes(network)
         + program_bytes
     )
-    settings = dataclasses.replace(plan.settings, one_guest=True, memory_bytes=memory_bytes)
+    settings = dataclasses.replace(
+        plan.settings, one_guest=not network.far, memory_bytes=memory_bytes
+    )
     return dataclasses.replace(
         plan,
         path=path,

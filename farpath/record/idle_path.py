@@ -161,13 +161,19 @@ def _way(plan: Plan, layout: Layout, start: str, end: str) -> list[tuple[Port, f
 
     There is one way, but in a network of sites, whose switches are told which one to take.
     """
+    far_s = {
+        port.name: delay_s
+        for link in layout.far_links
+        for port, delay_s in zip((link.one, link.other), link.far_delays_s or (), strict=True)
+    }
     if plan.topology == sites.NAME:
-        return [(port, 0.0) for port in sites.way_ports(plan, start, end)]
+        ports = sites.way_ports(plan, start, end)
+        return [(port, far_s.get(port.name, 0.0)) for port in ports]
     leaving: dict[str, list[tuple[Port, str, float]]] = {}
     for link in layout.links:
-        there_s, back_s = link.far_delays_s or (0.0, 0.0)
-        leaving.setdefault(link.one.node, []).append((link.one, link.other.node, there_s))
-        leaving.setdefault(link.other.node, []).append((link.other, link.one.node, back_s))
+        for port, other in ((link.one, link.other), (link.other, link.one)):
+            delay_s = far_s.get(port.name, 0.0)
+            leaving.setdefault(port.node, []).append((port, other.node, delay_s))
     ways: dict[str, list[tuple[Port, float]]] = {start: []}
     for node in (found := [start]):
         for port, neighbour, delay_s in leaving[node]:

@@ -40,8 +40,7 @@ from farpath.spec.services import Services
 from farpath.spec.site_network import plan_of_sites
 from farpath.spec.wire import as_wire, from_wire
 from farpath.tools import ping, tc
-from topologies.own import cable_links
-from topologies.sites import both_steps, network_of, shaping_ports, site_switches
+from topologies.sites import both_steps, network_of, shaping_ports, site_links, site_switches
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +90,7 @@ def _links(plan: Plan, services: Services) -> dict[str, str]:
     """Return the link of each bottleneck's port, as ``eu>us``."""
     network = network_of(plan)
     sites = {switch: site for site, switch in site_switches(network, services.probes).items()}
-    links = cable_links(plan, network)
+    links = site_links(plan, network)
     return {
         port: f"{sites[step.start]}>{sites[step.end]}"
         for cable in links

@@ -16,11 +16,44 @@ from farpath.spec.wire import from_wire
 
 
 @dataclass(frozen=True)
+class FarCable:
+    """A cable between switches of two guests.
+
+    ``number``: among the network's cables. ``there_ms``, ``back_ms``: the part of each direction's
+    delay that no packet falls short of, whatever the faults: the guests' lookahead. Jitter and the
+    rest are netem's.
+    """
+
+    number: int
+    there_ms: float
+    back_ms: float
+
+
+@dataclass(frozen=True)
 class SiteNetwork(UserNetwork):
     """A network that may have loops: packets take the way of the least delay.
 
-    Each switch is a site. Switches are told the ways and do not flood.
+    Each switch is a site. Switches are told the ways and do not flood. ``guests``: the number of
+    the guest in which each switch is with its hosts, in the order of switches; empty for one guest.
+    ``far``: the cables between guests.
     """
+
+    guests: tuple[int, ...] = ()
+    far: tuple[FarCable, ...] = ()
+
+    def guest_of(self, node: str) -> int:
+        """Return the number of the guest of a host or switch."""
+        if not self.guests:
+            return 0
+        switch = self.steps[node][0].end if node in self.hosts else node
+        return self.guests[self.switches.index(switch)]
+
+    def far_ms(self, step: Step) -> float:
+        """Return the part of a direction's delay that is a far link's, in ms; 0 in one guest."""
+        for one in self.far:
+            if self.cables[one.number] == step.cable:
+                return one.there_ms if step.is_there else one.back_ms
+        return 0.0
 
     def _check_tree(self) -> None:
         """Raise BadInputError unless all nodes are connected."""

@@ -52,6 +52,7 @@ from farpath.spec.protocol import (
     READABLE_DIR,
 )
 from farpath.spec.services import Services
+from farpath.spec.sites import CLOCK_START_NS
 from farpath.spec.wire import as_wire
 
 #: A program may compute long, and a machine be slow; the guest tells each virtual second.
@@ -281,6 +282,7 @@ class Guest:
     ``asked``: the programs, as the guest reads them. ``streams``: where the output of programs goes
     as it appears, by the names of its files. ``wall_s``: longest real time. ``kept``: directory of
     the output if the programs take longer. ``called``: the programs, in messages.
+    ``clock_start_ns``: what the lab's clocks show at their start.
     """
 
     plan: Plan
@@ -291,6 +293,7 @@ class Guest:
     kept: FilePath
     wall_s: float
     called: str
+    clock_start_ns: int = CLOCK_START_NS
 
 
 def put_programs(place: FilePath, asked: Programs | Services) -> None:
@@ -335,7 +338,10 @@ def play(
             ) from error
 
     patience = dataclasses.replace(PATIENCE, wall_s=guest.wall_s)
-    with uml.play(guest.plan, guest.images, guest.log, watch, patience, beside) as raw:
+    with uml.play(
+        *(guest.plan, guest.images, guest.log, watch, patience, beside),
+        clock_start_ns=guest.clock_start_ns,
+    ) as raw:
         yield places[0], raw
 
 

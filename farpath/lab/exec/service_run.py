@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import IO, Any
@@ -24,6 +24,7 @@ from farpath.record.service_record import UP_FILE, ServiceEnd, UpEnding, write_s
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import OUTPUT_DIR
 from farpath.spec.services import VOLUMES_DIR, Services
+from farpath.spec.site_clock import clock_start_ns
 from farpath.spec.wire import as_wire
 
 LOG = logging.getLogger(__name__)
@@ -104,17 +105,15 @@ def _fill(
     kept: FilePath,
 ) -> tuple[UpEnding, str]:
     """Run the services and write their record; return how they ended, and the fingerprint."""
-    idle: dict[str, idle_path.IdleRtt] = {}
-    endings: list[UpEnding] = []
-    user_time: dict[str, Any] = {}
+    found: dict[str, idle_path.IdleRtt] = {}
+    ends: list[Mapping[str, Any]] = []
 
     def check_and_watch(event: dict[str, Any]) -> None:
         if event["event"] == "idle-pings":
             for name, output in event["outputs"].items():
-                idle[name] = idle_path.check_base_rtt(output, run.plan, name)
-        if event["event"] == "done":
-            endings.append(_ending(event))
-            user_time.update(event["user_time"])
+                found[name] = idle_path.check_base_rtt(output, run.plan, name)
+        if event["event"] == "services-ended":
+            ends.append(event)
         watch(event)
 
     files = files_read(run, partial.parent)
@@ -123,7 +122,11 @@ def _fill(
         for name, both in streams.items()
         for suffix, stream in zip(("out", "err"), both, strict=True)
     }
-    guest = Guest(*(run.plan, images, run.services, outputs, log, kept, wall_s), called="services")
+    guest = Guest(
+        *(run.plan, images, run.services, outputs, log, kept, wall_s),
+        called="services",
+        clock_start_ns=clock_start_ns(run.plan, run.services),
+    )
 
     def prepare(place: FilePath) -> None:
         (place / VOLUMES_DIR).mkdir()
@@ -131,8 +134,10 @@ def _fill(
             (place / VOLUMES_DIR / str(number)).symlink_to(directory.resolve())
 
     with play(guest, check_and_watch, prepare) as (place, raw):
-        (ending,) = endings
+        ending = _ending(ends, run.services)
+        idle = {name: found[name] for name in run.plan.idle_pings}
         warnings = [*raw.warnings, *idle_path.idle_warnings(idle)]
+        user_time = _user_time([end["user_time"] for end in ends])
         if not user_time["tsc_virtual"]:
             warnings.append(REAL_COUNTER)
         for warning in warnings:
@@ -146,11 +151,40 @@ def _fill(
     return ending, stamp
 
 
-def _ending(event: Mapping[str, Any]) -> UpEnding:
+def _ending(ends: Sequence[Mapping[str, Any]], services: Services) -> UpEnding:
+    """Return how services ended, of what each guest says of its own."""
+    found = {name: ServiceEnd(**end) for one in ends for name, end in one["services"].items()}
+    (main,) = (one for one in ends if services.main in one["services"])
     return UpEnding(
-        event["status"],
-        event["took_s"],
-        {name: ServiceEnd(**end) for name, end in event["services"].items()},
-        tuple(event["faults"]),
-        event["killed_for_memory"],
+        main["status"],
+        main["took_s"],
+        {service.name: found[service.name] for service in services.services},
+        tuple(map(merged_notes, zip(*(one["faults"] for one in ends), strict=True))),
+        sum(one["killed_for_memory"] for one in ends),
     )
+
+
+def merged_notes(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what guests noted of one fault as one note: a fault takes effect with its last part.
+
+    >>> merged_notes([{"began_s": 1.5, "found": {"eu>us": 1}}, {"began_s": 2.0, "found": {}}, {}])
+    {'began_s': 2.0, 'found': {'eu>us': 1}}
+    """
+    merged: dict[str, Any] = {}
+    for note in notes:
+        for name, value in note.items():
+            if isinstance(value, dict):
+                merged[name] = {**merged.get(name, {}), **value}
+            elif name == "dropped_packets":
+                merged[name] = merged.get(name, 0) + value
+            else:
+                merged[name] = max(merged.get(name, value), value)
+    return merged
+
+
+def _user_time(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what all guests found of their programs' time as one."""
+    return {
+        "tsc_virtual": all(one["tsc_virtual"] for one in found),
+        "lookers": [looker for one in found for looker in one["lookers"]],
+    }

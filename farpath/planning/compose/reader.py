@@ -23,7 +23,7 @@ from farpath.planning.compose.services import (
 from farpath.planning.compose.variables import Interpolation, parse_variables
 from farpath.planning.deployment import Deployment, SiteLink, plain_name
 from farpath.planning.faults import Targets, read_faults
-from farpath.planning.file_models import Keyed, Text, checked, in_part, mapping_of
+from farpath.planning.file_models import Keyed, Switch, Text, checked, in_part, mapping_of
 from farpath.planning.mininet_sites import Access, read_hosts, sites_of
 from farpath.planning.program_plan import parse_date_s
 from farpath.planning.request import parse_seed
@@ -74,6 +74,7 @@ class OwnModel(Keyed):
     topology: Text | None = None
     hosts: Any = None
     stack: Text = "cubic"
+    guest_per_site: Switch = False
     sites: Any = None
     links: Any = None
     faults: Any = None
@@ -203,6 +204,7 @@ def _read(
         stack=own_model.stack,
         directory=str(file.parent),
         access=access,
+        guest_per_site=own_model.guest_per_site,
         warnings=(*around.all_warnings(), *main_warnings(main, requests)),
     )
     return deployment, own_model.faults, changes
