@@ -18,6 +18,7 @@ from farpath.programs.registry import program_of
 from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import FAR_LINK_FILE
+from farpath.spec.site_network import SiteNetwork
 from farpath.spec.sites import FIRST_WINDOW_NS, channels, lead, slots, window_ns
 
 #: struct far_header without its end: magic, version, sites, channels, slots of a channel, bytes of
@@ -31,6 +32,8 @@ PAGE_BYTES = 4096
 #: Room for the packets of one window: the bytes that may be on their way, with a record for each
 #: packet, twice, since acknowledgements are small, and this much for pings and connections' starts.
 PER_BYTE, BASE_BYTES = 2, 16 << 20
+#: The same for a link between services without a rate, in place of bytes on their way.
+RATELESS_BYTES = 64 << 20
 
 
 def slot_bytes(plan: Plan, window_s: float) -> int:
@@ -38,12 +41,28 @@ def slot_bytes(plan: Plan, window_s: float) -> int:
 
     Windows limit the bytes of connections on the way, but neither datagrams nor background traffic.
     """
+    if isinstance(plan.user_network, SiteNetwork):
+        return _whole_pages(_services_bytes(plan.user_network, window_s))
     background = plan.path.background
     unbound_bps = background.rate_bps * background.sources if background else 0
     stacks = [plan.stack_of(flow) for flow in plan.schedule.all_flows]
     unbound_bps += sum(program_of(one).unbound_bps(one, plan.ip_version) for one in stacks)
-    needed = PER_BYTE * (in_flight_bytes(plan) + round(unbound_bps * window_s / 8)) + BASE_BYTES
-    return -(-needed // PAGE_BYTES) * PAGE_BYTES
+    return _whole_pages(
+        PER_BYTE * (in_flight_bytes(plan) + round(unbound_bps * window_s / 8)) + BASE_BYTES
+    )
+
+
+def _services_bytes(network: SiteNetwork, window_s: float) -> int:
+    """Return the room for what links between services let through in a window."""
+    cables = [network.cables[one.number] for one in network.far]
+    rates_bps = [shaping.rate_bps for cable in cables for shaping in (cable.there, cable.back)]
+    if not all(rates_bps):
+        return RATELESS_BYTES
+    return PER_BYTE * round(max(rates_bps) * window_s / 8) + BASE_BYTES
+
+
+def _whole_pages(size_bytes: int) -> int:
+    return -(-size_bytes // PAGE_BYTES) * PAGE_BYTES
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from farpath.planning.request import RunRequest
 from farpath.planning.site_guests import with_guests
 from farpath.spec.path import WAY_RTT_MS_RANGE
 from farpath.spec.plan import Plan
-from farpath.spec.schedule import Flow, Schedule
+from farpath.spec.schedule import MOST_FLOWS, Flow, Schedule
 from farpath.spec.services import DELAY, LOSS, OF_LINKS, RATE, Fault
 from farpath.spec.site_network import SiteNetwork
 from farpath.spec.user_network import Cable, Shaping
@@ -128,9 +128,21 @@ def shapings_of(link: SiteLink, fault: Fault) -> tuple[Shaping, ...]:
 
 
 def _schedule(deployment: Deployment, label: str) -> Schedule:
-    """Return flows that do not run and name the hosts that ping each other: one of each site."""
-    probes = tuple(probes_of(deployment).values())
-    pairs = tuple(combinations(probes, 2)) or ((probes[0], host_of(0)),)
+    """Return flows that do not run and name the hosts that ping each other: one of each site.
+
+    Of more than 14 sites only those with a link ping each other. Raises BadInputError for too many.
+    """
+    probes = probes_of(deployment)
+    pairs = tuple(combinations(probes.values(), 2))
+    if len(pairs) > MOST_FLOWS:
+        pairs = tuple((probes[link.one], probes[link.other]) for link in deployment.links)
+    if len(pairs) > MOST_FLOWS:
+        raise BadInputError(
+            option="links",
+            problem=f"there are {len(pairs)} of them",
+            remedy=f"at most {MOST_FLOWS} are possible",
+        )
+    pairs = pairs or ((next(iter(probes.values())), host_of(0)),)
     flows = tuple(
         Flow(f"flow{number}", *pair, label, 0.0, 5.0, 5200 + number)
         for number, pair in enumerate(pairs, start=1)

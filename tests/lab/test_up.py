@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from farpath.base.errors import LabFailedError
+from farpath.lab.machine import limited_cores
 from farpath.planning.deployment import Deployment
 from farpath.record.service_record import ServiceRecord
 from farpath.spec import services as spec
 from farpath.spec.services import Condition, Fault, Healthcheck
 from tests.support.deployments import ECHO, deployment, link, run_up, service
+from topologies import lay_out
 
 #: Connects to each server once a round and prints how long an answer took, in ms, or the error.
 CLIENT = """
@@ -35,6 +37,8 @@ for _ in range(rounds):
 """
 #: Exits with the status that its argument says, after so many seconds.
 JOB = "import sys, time; time.sleep(float(sys.argv[1])); sys.exit(int(sys.argv[2]))"
+#: All services in one kernel, and a kernel for each site.
+GUESTS = pytest.mark.parametrize("guest_per_site", [False, True])
 RATE = {"rate_bps": 100_000_000, "buffer_packets": 1000}
 
 
@@ -65,10 +69,13 @@ def answers(printed: str, name: str) -> list[tuple[str, float]]:
     return [(words[1], float(words[2])) for words in rows if words[0] == name]
 
 
+@GUESTS
 def test_services_find_each_other_by_name_and_packets_take_the_nearest_way(
-    tmp_path: FilePath,
+    tmp_path: FilePath, guest_per_site: bool
 ) -> None:
-    record, printed = run_up(three_sites(), tmp_path)
+    asked = replace(three_sites(), guest_per_site=guest_per_site)
+    record, printed = run_up(asked, tmp_path)
+    assert lay_out(record.plan).sites == (3 if guest_per_site else 1)
     assert record.ending.status == 0
     for name, rtt_ms in {"eu-server": 80, "ap-server": 180}.items():
         for host, took_ms in answers(printed, name):
@@ -89,8 +96,9 @@ def ends(record: ServiceRecord) -> dict[str, dict[str, Any]]:
     return {name: vars(end) for name, end in record.ending.services.items()}
 
 
+@GUESTS
 def test_faults_come_at_their_instant_are_read_back_and_repeat_to_the_packet(
-    tmp_path: FilePath,
+    tmp_path: FilePath, guest_per_site: bool
 ) -> None:
     faults = (
         Fault(spec.PARTITION, ("us", "eu"), 2.5, 1.0, one_way=True),
@@ -102,7 +110,7 @@ def test_faults_come_at_their_instant_are_read_back_and_repeat_to_the_packet(
         Fault(spec.LINK_DOWN, ("eu", "ap"), 12.5, 1.0),
         Fault(spec.RATE, ("us", "eu"), 14.5, None, value=100_000),
     )
-    asked = replace(three_sites(*faults, rounds=14), timeout_s=40.0)
+    asked = replace(three_sites(*faults, rounds=14), timeout_s=40.0, guest_per_site=guest_per_site)
     record, printed = run_up(asked, tmp_path)
     assert record.ending.status == 0
     for fault, note in zip(faults, record.ending.faults, strict=True):
@@ -121,29 +129,39 @@ def test_faults_come_at_their_instant_are_read_back_and_repeat_to_the_packet(
     assert any(took == pytest.approx(160 + 200, abs=2) for _, took in took_ms), printed
     assert "ConnectionRefusedError" in [host for host, _ in answers(printed, "ap-server")]
     assert ends(record)["ap-server"]["starts"] == 2
-    again, _ = run_up(asked, tmp_path)
+    # On one core guests wait for each other in another order
+    with limited_cores(1):
+        again, _ = run_up(asked, tmp_path)
     assert again.fingerprint == record.fingerprint
 
 
+@GUESTS
 def test_a_service_starts_when_others_are_healthy_or_have_done_their_work(
-    tmp_path: FilePath,
+    tmp_path: FilePath, guest_per_site: bool
 ) -> None:
     check = "import socket; socket.create_connection(('localhost', 9000))"
     late = f"import time; time.sleep(2.2)\n{ECHO}"
     health = Healthcheck(("python3", "-c", check), interval_s=1.0, timeout_s=5.0, retries=5)
-    order = "import time; print(time.monotonic())"
+    order = "import time; print(time.time())"
+    sites = {"here": ["db", "client"], "there": ["migration"]}
     asked = deployment(
         [
             service("db", late, health=health),
             service("migration", JOB, "1.5", "0", waits_for=(Condition("db", spec.HEALTHY),)),
             service("client", order, waits_for=(Condition("migration", spec.COMPLETED),)),
         ],
-        {"here": ["db", "migration", "client"]},
+        sites,
+        [link("here", "there", 200)],
+        date_s=1_800_000_000,
+        guest_per_site=guest_per_site,
     )
-    record, _ = run_up(asked, tmp_path)
-    # Healthy at the third check, after 3 s, and then the work of 1.5 s
-    assert ends(record)["migration"]["ended_s"] == pytest.approx(4.5, abs=0.02)
-    assert record.ending.took_s == pytest.approx(4.5, abs=0.03)
+    record, printed = run_up(asked, tmp_path)
+    # Healthy at the third check, after 3 s, and then the work of 1.5 s; guests hear of both 99
+    # ms later, which is the delay that no packet falls short of
+    heard_s = 0.099 if guest_per_site else 0.0
+    assert ends(record)["migration"]["ended_s"] == pytest.approx(4.5 + heard_s, abs=0.02)
+    assert record.ending.took_s == pytest.approx(4.5 + 2 * heard_s, abs=0.03)
+    assert float(printed) == pytest.approx(1_800_000_004.5 + 2 * heard_s, abs=0.03)
     sick = replace(health, command=("false",), retries=2)
     services = (replace(asked.services[0], health=sick), *asked.services[1:])
     with pytest.raises(LabFailedError, match="migration waits for db to be healthy, and that is "):
