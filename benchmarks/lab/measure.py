@@ -13,6 +13,7 @@ from benchmarks.lab.first_plan import first_plan_figures
 from benchmarks.lab.lab_runs import lab_figures
 from benchmarks.lab.ns3 import ns3_figures
 from benchmarks.lab.scale import measure_scale
+from benchmarks.lab.services import service_figures
 from benchmarks.lab.sites import site_figures
 from benchmarks.lab.veth import veth_figures
 from farpath import __version__
@@ -61,5 +62,7 @@ def _figures(quick: bool) -> dict[str, Figure]:
     figures |= veth_figures(figures["lab_packets_per_cpu_s"].value, quick)
     LOG.info("bench: a guest for each site against one guest")
     figures |= site_figures(quick)
+    if not quick:
+        figures |= service_figures()
     LOG.info("bench: equal runs on a busy machine")
     return figures | determinism_figures(quick)
