@@ -20,7 +20,7 @@ from farpath.spec.user_network import Shaping
 #: Sites of the meshes, each of which has a link to every other.
 SITES = (3, 5, 8)
 #: How long each site sends to the next one, in virtual s; rounds, of which the fastest counts.
-SENDING_S, ROUNDS = 20.0, 2
+SENDING_S, ROUNDS = 10.0, 2
 #: Of each link; its delay is from 20 ms on, and more for a later pair.
 RATE_BPS, BUFFER_PACKETS, LEAST_DELAY_MS, STEP_MS = 100_000_000, 1000, 20.0, 5.0
 #: Sends to a neighbour, takes what the other neighbour sends, and ends in time.
