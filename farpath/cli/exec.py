@@ -63,7 +63,7 @@ def execute(
         str | None,
         typer.Option(
             metavar="PRESET",
-            help=f"Client and servers of a preset instead, with a verdict: {preset_words()}.",
+            help=f"Programs of a preset instead, and a verdict: {preset_words()}.",
         ),
     ] = None,
     server: Annotated[

@@ -66,13 +66,14 @@ def asked_preset(text: str) -> AskedPreset:
     name, colon, rest = text.partition(":")
     known = presets()
     if name not in known:
+        described = "; ".join(f"{one.name} ({one.summary})" for one in known.values())
         close = difflib.get_close_matches(name.lower(), known, n=1)
         hint = f" (did you mean {close[0]}?)" if close else ""
         raise BadInputError(
             option="preset",
             given=text,
             problem=f"there is no such preset{hint}",
-            remedy=f"it must be one of {', '.join(known)}",
+            remedy=f"it must be one of {described}",
         )
     preset = known[name]
     example = ",".join(f"{one.name}={one.default}" for one in preset.parameters[:2])
@@ -84,8 +85,8 @@ def asked_preset(text: str) -> AskedPreset:
 
 
 def preset_words() -> str:
-    """Return the presets and what each measures, for a help."""
-    return "; ".join(f"{one.name} ({one.summary})" for one in presets().values())
+    """Return the presets as words, for a help."""
+    return ", ".join(presets())
 
 
 def refuse_beside_preset(given: Mapping[str, object]) -> None:

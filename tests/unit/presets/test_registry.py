@@ -103,4 +103,4 @@ def test_a_preset_that_a_folder_adds_is_in_the_help(tmp_path: FilePath) -> None:
     code = f"{added_preset.FIND}\nfrom farpath.cli.app import main\nmain()"
     command = [sys.executable, "-c", code, str(tmp_path), "exec", "--help"]
     shown = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True)
-    assert "echo (a file by HTTP)" in " ".join(shown.stdout.replace("│", " ").split())
+    assert "call, db, echo, video, web" in " ".join(shown.stdout.replace("│", " ").split())
