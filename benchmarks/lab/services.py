@@ -21,6 +21,8 @@ from farpath.spec.user_network import Shaping
 SITES = (3, 5, 8)
 #: How long each site sends to the next one, in virtual s; rounds, of which the fastest counts.
 SENDING_S, ROUNDS = 10.0, 2
+#: Memory of the services of each guest.
+MEMORY_BYTES = 256 << 20
 #: Of each link; its delay is from 20 ms on, and more for a later pair.
 RATE_BPS, BUFFER_PACKETS, LEAST_DELAY_MS, STEP_MS = 100_000_000, 1000, 20.0, 5.0
 #: Sends to a neighbour, takes what the other neighbour sends, and ends in time.
@@ -67,7 +69,8 @@ def mesh(sites: int, guest_per_site: bool) -> Deployment:
 
 def _cost(asked: Deployment, folder: FilePath) -> dict[str, Any]:
     """Run a mesh, and return what its record says that it cost."""
-    outcome = run_services(up_run(asked, found_services(asked)), folder, {})
+    run = up_run(asked, found_services(asked), MEMORY_BYTES)
+    outcome = run_services(run, folder, {})
     cost: dict[str, Any] = load_service_record(outcome.directory).data["provenance"]["cost"]
     return cost
 

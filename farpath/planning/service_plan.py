@@ -151,14 +151,22 @@ def _schedule(deployment: Deployment, label: str) -> Schedule:
 
 
 def _in_flight_bytes(network: SiteNetwork) -> int:
-    """Return the most bytes that are on links or wait for them."""
+    """Return the most bytes that are on links or wait for them, of the guest with the most."""
+    return max(_guest_bytes(network, guest) for guest in {0, *network.guests})
+
+
+def _guest_bytes(network: SiteNetwork, guest: int) -> int:
+    """Return the most bytes that are on a guest's links or wait for them."""
     total_bytes = 0.0
     for cable in network.cables:
+        if guest not in (network.guest_of(cable.one), network.guest_of(cable.other)):
+            continue
         for shaping in (cable.there, cable.back):
             if shaping.rate_bps:
                 total_bytes += shaping.rate_bps * max(shaping.delay_ms, 1.0) / 8e3
                 total_bytes += shaping.buffer_packets * 1514
-    return MOST_PATHS * round(total_bytes) + _HOST_BYTES * len(network.hosts)
+    hosts = sum(network.guest_of(host) == guest for host in network.hosts)
+    return MOST_PATHS * round(total_bytes) + _HOST_BYTES * hosts
 
 
 def service_plan(deployment: Deployment, program_bytes: int, sample: str | None = None) -> Plan:
