@@ -103,7 +103,9 @@ def service_figures() -> dict[str, Figure]:
             projected = Figure(
                 f"{title}, {sites} cores, projected",
                 ratio(in_one["wall_s"], in_many["critical_cpu_s"]),
-                *("x", None, f"{how}; by the longest chain of CPU time of kernels that wait"),
+                *("x", None),
+                f"{how}; by the longest chain of CPU time of kernels that wait, without that of "
+                "programs: a bound from above",
             )
             figures[f"services_{sites}_projected"] = dataclasses.replace(projected, estimated=True)
     return figures

@@ -441,7 +441,8 @@ static int place_of_deadline(long number, const long *arguments)
 	case __NR_clock_nanosleep:
 		return is_wall(arguments[0]) && arguments[1] & TIMER_ABSTIME ? 2 : -1;
 	case __NR_timer_settime:
-		return arguments[1] & TIMER_ABSTIME && is_wall(clock_of_timer(arguments[0])) ? 2 : -1;
+		return arguments[1] & TIMER_ABSTIME && is_wall(clock_of_timer(arguments[0])) ?
+		       2 : -1;
 	case __NR_timerfd_settime:
 		return arguments[1] & TFD_TIMER_ABSTIME &&
 		       is_wall(clock_of_descriptor(arguments[0])) ? 2 : -1;
@@ -472,8 +473,8 @@ static unsigned long map_deadline(const void __user *given, bool is_timer, s64 o
 	unsigned long page;
 
 	if (!given || copy_from_user(times, given, bytes) || time->tv_sec < 0 ||
-	    time->tv_sec >= KTIME_SEC_MAX / 2 || time->tv_nsec < 0 || time->tv_nsec >= NSEC_PER_SEC ||
-	    (is_timer && !time->tv_sec && !time->tv_nsec))
+	    time->tv_sec >= KTIME_SEC_MAX / 2 || time->tv_nsec < 0 ||
+	    time->tv_nsec >= NSEC_PER_SEC || (is_timer && !time->tv_sec && !time->tv_nsec))
 		return 0;
 	moved = ns_to_timespec64(time->tv_sec * NSEC_PER_SEC + time->tv_nsec - offset_ns);
 	if (moved.tv_sec < 0)
