@@ -312,10 +312,9 @@ regress: setup
 reference: setup
 	@.venv/bin/farpath reference $${OUT:+"--out=$$OUT"}
 
-# Tests of one file share what they have made, and stay in one process; the longest begin first. There
-# is a process more than cores: guests wait for each other, containers and pages for an answer.
-PROCESSES := $(shell cores=$$(nproc); echo $$((cores < 4 ? cores + 1 : 5)))
-ON_EVERY_CORE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder --durations=20
+# Tests of one file share what they have made, and stay in one process; the longest begin first. With a
+# process more than cores a page of JupyterLab once hung.
+ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder --durations=20
 # Tests that start no kernel
 OF_CHECK := tests/unit tests/repository tests/native
 

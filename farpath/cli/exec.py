@@ -353,6 +353,7 @@ class _Asked:
 def _run_one(asked: _Asked) -> int:
     """Run the programs with the client's output as this command's; return its status."""
     from farpath.lab.exec.program_run import WallTimeoutError, run_programs
+    from farpath.record.record_directory import short_fingerprint
     from farpath.report.tables.program_runs import ended_case, failed_case
     from farpath.runs.program_runs import program_result
     from farpath.spec.programs import TIMED_OUT
@@ -389,7 +390,7 @@ def _run_one(asked: _Asked) -> int:
         LOG.warning(warning)
     LOG.info(
         f"exec: status {ending.status} after {ending.took_s:.3f} virtual s, record "
-        f"{outcome.directory}, fingerprint {outcome.fingerprint[:12]}"
+        f"{outcome.directory}, fingerprint {short_fingerprint(outcome.fingerprint)}"
     )
     if call.preset:
         result = _with_verdict(outcome.directory, asked.as_json)

@@ -229,6 +229,7 @@ def _run_one(
     """Run the services and tell what happens; return the main service's status."""
     from farpath.base.errors import FarpathError
     from farpath.lab.exec.service_run import run_services
+    from farpath.record.record_directory import short_fingerprint
     from farpath.report.junit import junit_xml
     from farpath.report.tables.program_runs import failed_case
 
@@ -253,7 +254,8 @@ def _run_one(
         )
     LOG.info(
         f"up: {run.services.main} ended with status {ending.status} after {ending.took_s:.3f} "
-        f"virtual s, record {outcome.directory}, fingerprint {outcome.fingerprint[:12]}"
+        f"virtual s, record {outcome.directory}, fingerprint "
+        f"{short_fingerprint(outcome.fingerprint)}"
     )
     if as_json:
         result = {"record": str(outcome.directory), "fingerprint": outcome.fingerprint}
@@ -301,8 +303,8 @@ def _tell(event: Mapping[str, Any], run: UpRun) -> None:
 
 def _cases(run: UpRun, outcome: UpOutcome) -> list[Any]:
     """Return a case of JUnit for the main service."""
+    from farpath.record.program_record import status_words
     from farpath.report.junit import JunitCase
-    from farpath.report.tables.program_runs import status_words
 
     ending, main = outcome.ending, run.services.main
     text = "".join(

@@ -174,8 +174,8 @@ def read_containerlab(
 ) -> Deployment:
     """Return what a topology of containerlab asks for.
 
-    The arguments are those of ``compose.read_compose``. Raises BadInputError, in one line that
-    names file, node and key, for what is no topology and for what the lab does not have.
+    The arguments are those of ``compose.compose_deployment``. Raises BadInputError, in one line
+    that names file, node and key, for what is no topology and for what the lab does not have.
     """
     with in_part(str(file)):
         data = parse_yaml(read_text(file))

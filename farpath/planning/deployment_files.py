@@ -24,7 +24,7 @@ def read_deployment(
 ) -> Deployment:
     """Return what a file asks for: a topology of containerlab if it has one, else a compose file.
 
-    The arguments are those of ``compose.read_compose``. Raises BadInputError.
+    The arguments are those of ``compose.compose_deployment``. Raises BadInputError.
     """
     with in_part(str(file)):
         data = parse_yaml(read_text(file))

@@ -35,7 +35,7 @@ from farpath.record.record_directory import (
     write_tables,
 )
 from farpath.spec.plan import Plan
-from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Programs
+from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, TIMED_OUT, Programs
 from farpath.spec.protocol import COLLECTED_DIR, CONNECTIONS_FILE
 from farpath.spec.wire import as_wire, from_wire
 from farpath.tools import ping, tc
@@ -74,6 +74,17 @@ def columns_of(plan: Plan) -> dict[str, dict[str, str]]:
         "queue_back": queue,
         "connections": CONNECTION_COLUMNS,
     }
+
+
+def status_words(status: int) -> str:
+    """Return what the status of a program means to a test.
+
+    >>> status_words(0), status_words(28), status_words(124)
+    ('pass', 'fail: status 28', 'fail: status 124 (time limit)')
+    """
+    if status == TIMED_OUT:
+        return f"fail: status {status} (time limit)"
+    return f"fail: status {status}" if status else "pass"
 
 
 @dataclass(frozen=True)

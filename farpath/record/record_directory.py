@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def short_fingerprint(fingerprint: str) -> str:
+    """Return the digits of a fingerprint that people read, which tell records apart."""
+    return fingerprint[:12]
+
+
 def table_file(directory: FilePath, name: str) -> FilePath:
     """Return the file of a table."""
     return directory / f"{name}.parquet"
@@ -104,7 +109,7 @@ class RecordDirectory:
         if computed != self.fingerprint:
             raise CheckFailedError(
                 f"{self.directory}: the fingerprint of its data is {computed[:12]}..., stored is "
-                f"{self.fingerprint[:12]}...: {self.REMEDY}"
+                f"{short_fingerprint(self.fingerprint)}...: {self.REMEDY}"
             )
 
     @classmethod

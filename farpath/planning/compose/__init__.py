@@ -1,6 +1,6 @@
 """Compose: files of services in Compose's format, read into deployments.
 
-``farpath.planning.compose.read_compose`` reads the file. Services, their environment, volumes,
+``farpath.planning.deployment_files`` reads the file. Services, their environment, volumes,
 health checks and the order in which they start are compose-spec's, and ``x-farpath`` at the top of
 the file has what that has not:
 
@@ -24,4 +24,3 @@ keys of links, ``planning.faults`` those of faults.
 """
 
 from farpath.planning.compose.reader import compose_deployment as compose_deployment
-from farpath.planning.compose.reader import read_compose as read_compose

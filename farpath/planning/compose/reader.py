@@ -37,7 +37,7 @@ from farpath.planning.sites import (
     require_own_names,
 )
 from farpath.planning.volumes import Volumes
-from farpath.planning.yaml_text import nearest, parse_yaml, read_text, shown, text_of
+from farpath.planning.yaml_text import nearest, read_text, shown, text_of
 from farpath.spec.programs import TIMEOUT_S_RANGE
 from farpath.spec.services import Fault
 from farpath.spec.user_network import UserNetwork
@@ -85,30 +85,6 @@ def no_network(_text: str) -> UserNetwork | None:
     return None
 
 
-def read_compose(
-    file: FilePath,
-    seed: int | None = None,
-    faults: Sequence[str] = (),
-    environment: Mapping[str, str] | None = None,
-    no_faults: bool = False,
-    network_of: NetworkOf = no_network,
-) -> Deployment:
-    """Return what a compose file asks for.
-
-    ``seed``: in place of the file's. ``faults``: texts as of ``planning.faults``, beside those of
-    the file. ``environment``: values of variables, of this process unless given; they have
-    precedence over ``.env`` beside the file. ``no_faults``: leaves out the file's faults, and the
-    changes of its links, so that the faults are those of the texts. ``network_of``: reads a Mininet
-    topology that the file names. Raises BadInputError, in one line that names file, service and
-    key, for what is no compose file and for what the lab does not have.
-    """
-    with in_part(str(file)):
-        data = parse_yaml(read_text(file))
-        if not isinstance(data, dict):
-            raise BadInputError(problem="it is no compose file", remedy="it begins with services:")
-    return compose_deployment(data, file, seed, faults, environment, no_faults, network_of)
-
-
 def compose_deployment(
     data: Mapping[str, Any],
     file: FilePath,
@@ -118,7 +94,15 @@ def compose_deployment(
     no_faults: bool,
     network_of: NetworkOf = no_network,
 ) -> Deployment:
-    """Return what the mapping of a compose file asks for, as ``read_compose`` does."""
+    """Return what the mapping of a compose file asks for.
+
+    ``seed``: in place of the file's. ``faults``: texts as of ``planning.faults``, beside those of
+    the file. ``environment``: values of variables, of this process unless given; they have
+    precedence over ``.env`` beside the file. ``no_faults``: leaves out the file's faults, and the
+    changes of its links, so that the faults are those of the texts. ``network_of``: reads a Mininet
+    topology that the file names. Raises BadInputError, in one line that names file, service and
+    key, for what is no compose file and for what the lab does not have.
+    """
     with in_part(str(file)):
         values = os.environ if environment is None else environment
         deployment, entries, changes = _read(data, file, seed, values, network_of)

@@ -19,6 +19,7 @@ from farpath.metrics.record_set import RUNS, Member, make_record_set
 from farpath.metrics.results import run_summary
 from farpath.metrics.run import Summary, aggregate, per_second
 from farpath.metrics.run_settings import SETTINGS, further_settings
+from farpath.record.record_directory import short_fingerprint
 from farpath.report.table import Table
 from farpath.report.tables.deviations import difference, ratio
 
@@ -162,7 +163,7 @@ class Comparison:
     def records_table(self) -> Table:
         """Return which record has which letter."""
         rows = tuple(
-            (run.letter, run.settings or NOTHING, run.record.fingerprint[:12],
+            (run.letter, run.settings or NOTHING, short_fingerprint(run.record.fingerprint),
              str(run.record.directory))
             for run in self.runs
         )  # fmt: skip

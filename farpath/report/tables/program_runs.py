@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from farpath.base.column import Column, number
 from farpath.base.errors import FarpathError
 from farpath.metrics.finding import Finding, verdict_of
+from farpath.record.program_record import status_words
 from farpath.report.junit import JunitCase
 from farpath.report.table import Table
 from farpath.runs.make import FailedRun, MadeRun, MadeSet
@@ -72,15 +73,6 @@ def result_words(result: ProgramResult) -> str:
     if result.passed or result.ending.status:
         return status_words(result.ending.status)
     return f"fail: {verdict_of(result.findings)}"
-
-
-def status_words(status: int) -> str:
-    """Return what a client's status means to a test.
-
-    >>> status_words(0), status_words(28)
-    ('pass', 'fail: status 28')
-    """
-    return f"fail: status {status}" if status else "pass"
 
 
 def junit_cases(suite: str, results: Sequence[ProgramRun]) -> list[JunitCase]:

@@ -24,6 +24,7 @@ from farpath.record.program_record import (
     program_records_in,
 )
 from farpath.record.record import Record, load_record, records_in
+from farpath.record.record_directory import short_fingerprint
 from farpath.record.service_record import (
     ServiceRecord,
     load_service_record,
@@ -35,8 +36,6 @@ from farpath.spec.path import Path
 
 T = TypeVar("T")
 Recorded = TypeVar("Recorded", Record, ProgramRecord, ServiceRecord)
-#: The digits of a fingerprint that tell runs apart.
-FINGERPRINT_DIGITS = 12
 #: The most letters of a client's command in a table.
 _COMMAND_LETTERS = 60
 
@@ -133,7 +132,7 @@ _FIRST: tuple[Column[Any], ...] = (
 )  # fmt: skip
 _LAST: tuple[Column[Any], ...] = (
     Column("fingerprint", "fingerprint", lambda each: each.fingerprint,
-           shown=lambda each: each.fingerprint[:FINGERPRINT_DIGITS]),
+           shown=lambda each: short_fingerprint(each.fingerprint)),
     Column("record", "record", lambda each: each.directory.name),
 )  # fmt: skip
 _SEED = Column[Any]("seed", "seed", lambda each: each.plan.seed)

@@ -13,6 +13,7 @@ from farpath.metrics.catalogue import FLOWS_RTT, RUN
 from farpath.metrics.estimate import Estimate
 from farpath.metrics.record_set import Group, Member, RecordSet
 from farpath.metrics.run_settings import SETTINGS, further_settings, group_settings
+from farpath.record.record_directory import short_fingerprint
 from farpath.report.table import Cell, Table, with_interval
 
 NOTE = (
@@ -200,7 +201,7 @@ def _records_table(records: RecordSet) -> Table:
             index,
             member.run.record,
             member.run.kernel,
-            Shown(member.run.fingerprint, member.run.fingerprint[:12]),
+            Shown(member.run.fingerprint, short_fingerprint(member.run.fingerprint)),
         )
         for index, member in enumerate(records.members, 1)
     )

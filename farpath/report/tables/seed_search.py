@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from farpath.base.column import Column, Value
 from farpath.planning.faults import fault_text
+from farpath.record.record_directory import short_fingerprint
 from farpath.report.table import Table
 from farpath.runs.search.result import SeedResult, SeedSearch, seed_command
 from farpath.runs.search.shrink import Shrunk, Try
 from farpath.spec.services import Fault
 
-#: Letters of a fingerprint that people read.
-SHORT = 12
 _BETWEEN = "; "
 
 
@@ -37,7 +36,7 @@ def seeds_table(search: SeedSearch, command: Sequence[str]) -> Table:
             "fingerprint",
             "fingerprint",
             lambda result: result.ended.fingerprint or None,
-            shown=lambda result: result.ended.fingerprint[:SHORT] or "-",
+            shown=lambda result: short_fingerprint(result.ended.fingerprint) or "-",
         ),
         Column[SeedResult]("command", "", lambda result: seed_command(command, result.seed)).hidden,
         Column[SeedResult](

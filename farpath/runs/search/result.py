@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 
 from farpath.base.errors import FarpathError, LabFailedError
 from farpath.planning.faults import fault_text
-from farpath.spec.programs import TIMED_OUT
+from farpath.record.program_record import status_words
 from farpath.spec.services import Fault
 
 #: What the lab says of a service that can never start (farpath/guest/services.py).
@@ -74,9 +74,7 @@ class Ended:
         """How the run ended, for people."""
         if self.status is None:
             return f"error: {self.problem}"
-        if self.status == TIMED_OUT:
-            return f"fail: status {self.status} (time limit)"
-        return f"fail: status {self.status}" if self.status else "pass"
+        return status_words(self.status)
 
 
 @dataclass(frozen=True)

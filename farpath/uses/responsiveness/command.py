@@ -92,6 +92,7 @@ def _run(plan: Plan, method: Method, out: FilePath) -> bytes:
     from farpath.base.project import PROJECT
     from farpath.lab.exec.program_run import run_programs
     from farpath.lab.exec.roots import MACHINE, roots
+    from farpath.record.record_directory import short_fingerprint
     from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, Programs
 
     python = (sys.executable, "-B", "-m")
@@ -112,7 +113,7 @@ def _run(plan: Plan, method: Method, out: FilePath) -> bytes:
     output = io.BytesIO()
     errors = sys.stderr.buffer if LOG.isEnabledFor(logging.INFO) else io.BytesIO()
     outcome = run_programs(plan, programs, out, None, None, output, errors)
-    LOG.info(f"record {outcome.directory}, fingerprint {outcome.fingerprint[:12]}")
+    LOG.info(f"record {outcome.directory}, fingerprint {short_fingerprint(outcome.fingerprint)}")
     if outcome.ending.status:
         raise LabFailedError(
             f"the client ended with status {outcome.ending.status}: its words are in "

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.planning.compose import read_compose
 from farpath.planning.deployment import MOST_SERVICES, Deployment, ServiceRequest, VolumeRequest
 from farpath.planning.deployment_files import read_deployment
 from farpath.spec.services import COMPLETED, HEALTHY, STARTED, Condition, Healthcheck
@@ -116,7 +115,7 @@ def read(
 ) -> Deployment:
     file = folder / "compose.yml"
     file.write_text(textwrap.dedent(text))
-    return read_compose(file, seed, faults, environment or {})
+    return read_deployment(file, seed, faults, environment or {})
 
 
 def service(
@@ -424,7 +423,7 @@ def test_more_services_than_a_lab_has_are_refused_at_once(tmp_path: Path) -> Non
     (tmp_path / "compose.yml").write_text(f"services:\n{services}")
     begin = time.monotonic()
     with pytest.raises(BadInputError) as caught:
-        read_compose(tmp_path / "compose.yml", environment={})
+        read_deployment(tmp_path / "compose.yml", environment={})
     assert time.monotonic() - begin < 2
     assert str(MOST_SERVICES) in caught.value.remedy
 
@@ -436,8 +435,8 @@ def test_a_seed_takes_the_place_of_the_files(tmp_path: Path) -> None:
 def test_faults_can_be_those_of_the_call_alone(tmp_path: Path) -> None:
     file = tmp_path / "compose.yml"
     file.write_text(ETCD)
-    found = read_compose(file, faults=["kill:etcd1,at=1s"], environment={}, no_faults=True)
+    found = read_deployment(file, faults=["kill:etcd1,at=1s"], environment={}, no_faults=True)
     assert [fault.kind for fault in found.faults] == ["kill"]
     with pytest.raises(BadInputError) as caught:
-        read_compose(file, faults=["kill:etcd9,at=1s"], environment={})
+        read_deployment(file, faults=["kill:etcd9,at=1s"], environment={})
     assert (caught.value.option, caught.value.file) == ("fault", "")

@@ -6,8 +6,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.planning.compose import read_compose
 from farpath.planning.deployment import Deployment
+from farpath.planning.deployment_files import read_deployment
 from farpath.planning.service_plan import network_of
 from farpath.spec.user_network import Cable, Shaping, UserNetwork
 from tests.support.refusals import refused
@@ -41,7 +41,7 @@ def read(tmp_path: FilePath, more: str) -> Deployment:
         asked.append(text)
         return NETWORK
 
-    deployment = read_compose(file, network_of=network)
+    deployment = read_deployment(file, network_of=network)
     assert asked == [f"{tmp_path}/./mine.py"]
     return deployment
 
