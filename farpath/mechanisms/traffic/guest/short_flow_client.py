@@ -180,14 +180,14 @@ class Client:
         connection.close()
 
 
-def main() -> None:
-    """Run the flows that the configuration on stdin says."""
+def main(kind: type[Client] = Client) -> None:
+    """Run the flows that the configuration on stdin says, with a client of this kind."""
     config = json.loads(sys.stdin.buffer.readline())
     plan = Plan.from_dict(config["plan"])
     gc.disable()
     allow_connections()
     with FilePath(config["file"]).open("w", encoding="ascii") as file:
-        Client(plan, config["address"], config["epoch_ns"], file).run()
+        kind(plan, config["address"], config["epoch_ns"], file).run()
 
 
 if __name__ == "__main__":

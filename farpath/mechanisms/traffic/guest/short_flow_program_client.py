@@ -6,14 +6,10 @@ ends with its stdin, which the guest closes when the user's client has ended.
 
 from __future__ import annotations
 
-import gc
-import json
 import select
 import sys
-from pathlib import Path as FilePath
 
-from farpath.mechanisms.traffic.guest.short_flow_client import Client, allow_connections
-from farpath.spec.plan import Plan
+from farpath.mechanisms.traffic.guest.short_flow_client import Client, main
 from farpath.tools.short_flows import UNFINISHED
 
 
@@ -38,15 +34,5 @@ class ProgramClient(Client):
             self._end(transfer, UNFINISHED)
 
 
-def main() -> None:
-    """Run the flows that the configuration on stdin says."""
-    config = json.loads(sys.stdin.buffer.readline())
-    plan = Plan.from_dict(config["plan"])
-    gc.disable()
-    allow_connections()
-    with FilePath(config["file"]).open("w", encoding="ascii") as file:
-        ProgramClient(plan, config["address"], config["epoch_ns"], file).run()
-
-
 if __name__ == "__main__":
-    main()
+    main(ProgramClient)
