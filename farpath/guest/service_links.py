@@ -197,10 +197,9 @@ class SiteLinks:
             lost.append(PacketFilter(arrival, ARRIVING, target=self.macs[target]))
             last = self._to_switch(target)
             if last.end == entering.end:
-                port = leaving(self.links, dataclasses.replace(last, is_there=not last.is_there))[
-                    0
-                ].name
-                lost.append(PacketFilter(port, LEAVING, self.macs[source], is_to_groups=True))
+                to_target = dataclasses.replace(last, is_there=not last.is_there)
+                (port, *_) = leaving(self.links, to_target)
+                lost.append(PacketFilter(port.name, LEAVING, self.macs[source], is_to_groups=True))
         return lost
 
     def _to_switch(self, host: str) -> Step:

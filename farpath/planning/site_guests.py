@@ -26,7 +26,7 @@ def with_guests(
 ) -> SiteNetwork:
     """Return the network with a guest for each site that can have one; the plan alone decides.
 
-    Sites whose link is too short for that share a guest, and so do those of services that share a
+    Two sites with too short a link share a guest, and so do two sites with services that share a
     volume. If a guest had too many links, all sites share one. ``switches``: by site.
     """
     delays = dict(_least_delays(network, deployment, switches))

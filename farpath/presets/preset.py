@@ -90,7 +90,7 @@ class Preset:
 
     ``name``: as it is typed. ``summary``: what it measures, without a period. ``parameters``: what
     stands behind the colon, as in ``db:clients=4``. ``refuses_root``: whether its programs refuse
-    to run as root; ``account``: whose they then are.
+    to run as root; ``account``: the one that runs them then.
     """
 
     name: str
