@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from farpath.metrics.run import Array
     from farpath.record.record import Record
 
@@ -37,4 +39,18 @@ def ping_figures(record: Record) -> dict[str, float]:
         "median": float(np.median(rtts_ms)),
         "99th percentile": float(np.percentile(rtts_ms, 99)),
         "largest": float(rtts_ms.max()),
+    }
+
+
+def ping_counts(rtt_ms: pd.Series[float]) -> dict[str, Any]:
+    """Return how many pings there were and were lost, and median and largest RTT in ms.
+
+    ``rtt_ms``: of each ping, NaN of a lost one. Without an answer the RTTs are None.
+    """
+    answered = rtt_ms.dropna()
+    return {
+        "pings": len(rtt_ms),
+        "pings_lost": len(rtt_ms) - len(answered),
+        "rtt_median_ms": float(answered.median()) if len(answered) else None,
+        "rtt_max_ms": float(answered.max()) if len(answered) else None,
     }

@@ -6,11 +6,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from farpath.base.column import NOTHING, number
 from farpath.base.errors import on_one_line
 from farpath.mechanisms.registry import mechanisms
+from farpath.metrics.rtt import ping_counts
 from farpath.metrics.short_flow import summarise_short_flows
 from farpath.report.overview import short_flows_table
 from farpath.report.table import Table
@@ -51,13 +50,8 @@ def program_overview(record: ProgramRecord) -> tuple[Table, ...]:
 
 def program_metrics(record: ProgramRecord) -> dict[str, Any]:
     """Return the metrics of path and connections of a record of programs, as plain values."""
-    ping = record.tables["ping"]["rtt_ms"].to_numpy(dtype=np.float64)
-    answered = ping[~np.isnan(ping)]
     return {
-        "pings": int(ping.size),
-        "pings_lost": int(ping.size - answered.size),
-        "rtt_median_ms": float(np.median(answered)) if answered.size else None,
-        "rtt_max_ms": float(answered.max()) if answered.size else None,
+        **ping_counts(record.tables["ping"]["rtt_ms"]),
         "queues": {
             host: {
                 "max_bytes": int(frame["backlog_bytes"].max()) if len(frame) else 0,

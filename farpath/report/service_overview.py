@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.column import NOTHING, number
-from farpath.base.errors import on_one_line
+from farpath.metrics.rtt import ping_counts
 from farpath.planning.faults import fault_text
 from farpath.report.program_overview import connection_metrics, connections_table
-from farpath.report.table import Table
+from farpath.report.table import Table, command_text
 from topologies.sites import site_switches
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from farpath.record.service_record import ServiceRecord
-
-#: The most letters of a command that the table shows.
-_COMMAND_LETTERS = 60
 
 
 def service_overview(record: ServiceRecord) -> tuple[Table, ...]:
@@ -39,7 +35,10 @@ def service_metrics(record: ServiceRecord) -> dict[str, Any]:
     """Return the metrics of sites, links and connections of a record, as plain values."""
     frames = record.tables
     return {
-        "sites": [_site_pair(str(name), rows) for name, rows in _groups(frames["pings"], "sites")],
+        "sites": [
+            {"sites": str(name), **ping_counts(rows["rtt_ms"])}
+            for name, rows in _groups(frames["pings"], "sites")
+        ],
         "links": [_link(str(name), rows) for name, rows in _groups(frames["queues"], "link")],
         "connections": connection_metrics(frames["connections"]),
     }
@@ -47,17 +46,6 @@ def service_metrics(record: ServiceRecord) -> dict[str, Any]:
 
 def _groups(frame: pd.DataFrame, key: str) -> Any:
     return frame.groupby(key, sort=False)
-
-
-def _site_pair(name: str, rows: pd.DataFrame) -> dict[str, Any]:
-    answered = rows["rtt_ms"].dropna()
-    return {
-        "sites": name,
-        "pings": len(rows),
-        "pings_lost": len(rows) - len(answered),
-        "rtt_median_ms": float(answered.median()) if len(answered) else None,
-        "rtt_max_ms": float(answered.max()) if len(answered) else None,
-    }
 
 
 def _link(name: str, rows: pd.DataFrame) -> dict[str, Any]:
@@ -75,14 +63,11 @@ def _services_table(record: ServiceRecord) -> Table:
     rows = []
     for service in record.services.services:
         end = record.ending.services[service.name]
-        command = on_one_line(shlex.join(service.command))
-        if len(command) > _COMMAND_LETTERS:
-            command = f"{command[: _COMMAND_LETTERS - 3]}..."
         rows.append(
             (
                 service.name,
                 sites[service.host],
-                command,
+                command_text(service.command),
                 NOTHING if end.status is None else str(end.status),
                 str(end.starts),
                 "at the end" if end.ended_s is None else f"{end.ended_s:.3f}",

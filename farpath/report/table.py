@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ _LATEX_SPECIAL = {
 #: What begins a formula in a spreadsheet.
 _FORMULA = ("=", "+", "-", "@")
 _MARKDOWN_SPECIAL = "\\`*_{}[]<>|"
+#: The most letters of a command that a table of runs or services shows.
+_COMMAND_LETTERS = 60
 
 Cell = Value | Shown
 
@@ -166,6 +169,16 @@ def as_wide_text(table: Table) -> str:
     """Format a table for a terminal; title and note have lines of their own and may be wider."""
     lines = as_text(replace(table, title="", note="")).strip("\n")
     return "\n\n".join([table.title, lines, *([table.note] if table.note else [])]) + "\n"
+
+
+def command_text(command: Sequence[str]) -> str:
+    r"""Return a command as a shell takes it, on one line; a long one ends with three dots.
+
+    >>> command_text(["sh", "-c", "echo a\necho b"])
+    "sh -c 'echo a echo b'"
+    """
+    text = on_one_line(shlex.join(command))
+    return text if len(text) <= _COMMAND_LETTERS else f"{text[: _COMMAND_LETTERS - 3]}..."
 
 
 def _one_line(text: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 from farpath.base.column import NOTHING, Column
-from farpath.base.errors import BadInputError, FarpathError, on_one_line
+from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.sizes import size_text
 from farpath.metrics.catalogue import in_mbps
 from farpath.metrics.run import summarise
@@ -30,14 +30,12 @@ from farpath.record.service_record import (
     load_service_record,
     service_records_in,
 )
-from farpath.report.table import Table
+from farpath.report.table import Table, command_text
 from farpath.spec.labels import stacks_label
 from farpath.spec.path import Path
 
 T = TypeVar("T")
 Recorded = TypeVar("Recorded", Record, ProgramRecord, ServiceRecord)
-#: The most letters of a client's command in a table.
-_COMMAND_LETTERS = 60
 
 
 @dataclass(frozen=True)
@@ -109,10 +107,6 @@ def _latest_first(records: Iterable[Recorded]) -> list[Recorded]:
     return sorted(records, key=lambda each: (each.recorded_at, each.directory.name), reverse=True)
 
 
-def _shortened(command: str) -> str:
-    return command if len(command) <= _COMMAND_LETTERS else f"{command[: _COMMAND_LETTERS - 3]}..."
-
-
 def _of_path(key: str, heading: str, of: Callable[[Path], float]) -> Column[Any]:
     """Return the column of a number of the path, which is shown as short as possible."""
     return Column[Any](key, heading, lambda each: of(each.plan.path),
@@ -153,8 +147,7 @@ _COLUMNS: tuple[Column[Any], ...] = (
 _OF_PROGRAMS: tuple[Column[Any], ...] = (
     *_FIRST,
     Column("command", "client", lambda each: each.preset or shlex.join(each.programs.client),
-           shown=lambda each: _shortened(on_one_line(
-               each.preset or shlex.join(each.programs.client)))),
+           shown=lambda each: each.preset or command_text(each.programs.client)),
     Column("status", "status", lambda each: each.ending.status,
            shown=lambda each: str(each.ending.status)),
     Column("took_s", "took s", lambda each: each.ending.took_s, 3),
