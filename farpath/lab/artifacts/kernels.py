@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
+from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.base.project import IMAGES
+from farpath.base.project import IMAGES, cache_directory
 from farpath.lab.artifacts.images import Images, find_images, manifest
 from farpath.lab.artifacts.scripts import MODULES_SCRIPT, build_artifact
 from farpath.lab.artifacts.sources import DEVICES, STACKS
@@ -118,13 +119,18 @@ def one_kernel(text: str, option: str) -> str:
 def _built(text: str, tell: Callable[[str], None]) -> Images:
     """Build one of a user's kernels and its modules."""
     variables = kernel_environment(text)
-    default_images = find_images()
     inherited = {
         name: value
         for name, value in os.environ.items()
         if name not in ("KERNEL_VERSION", "KERNEL_SRC")
     }
     kernel = build_artifact(BUILD_SCRIPT, environment={**inherited, **variables}, tell=tell)
+    return _with_kernel(kernel, tell)
+
+
+def _with_kernel(kernel: FilePath, tell: Callable[[str], None]) -> Images:
+    """Return the lab's images with a built kernel, for which the modules are built."""
+    default_images = find_images()
     modules = build_artifact(MODULES_SCRIPT, str(kernel), str(STACKS), str(DEVICES), tell=tell)
     manifests = {
         **default_images.manifests,
@@ -132,6 +138,36 @@ def _built(text: str, tell: Callable[[str], None]) -> Images:
         "stacks": manifest(modules, "stacks"),
     }
     return dataclasses.replace(default_images, kernel=kernel, stacks=modules, manifests=manifests)
+
+
+def images_recorded(provenance: Mapping[str, Any], tell: Callable[[str], None]) -> Images:
+    """Return the lab's images with the kernel of a record, or with those of its sides.
+
+    ``provenance``: of the record. A kernel that is not the lab's own is taken from the builds that
+    the cache keeps. Raises BadInputError if it is not there.
+    """
+    own = find_images()
+    kernels = provenance.get("kernels")
+    if not kernels:
+        return _recorded(provenance.get("kernel", {}), own, tell)
+    sides = {side: _recorded(kernels[side], own, tell) for side in SIDES}
+    others = {side: images for side, images in sides.items() if images is not own}
+    return dataclasses.replace(own, sides=others)
+
+
+def _recorded(kernel: Mapping[str, Any], own: Images, tell: Callable[[str], None]) -> Images:
+    """Return images with the kernel of a record's description; ``own``: the lab's."""
+    linux_hash = kernel.get("linux_hash")
+    if linux_hash == own.manifests["kernel"]["linux_hash"]:
+        return own
+    for file in sorted((cache_directory() / "kernel").glob("*/manifest.json")):
+        if manifest(file.parent, "kernel")["linux_hash"] == linux_hash:
+            return _with_kernel(file.parent, tell)
+    raise BadInputError(
+        problem=f"the record's kernel, {kernel.get('release', 'unknown')} from "
+        f"{kernel.get('source', 'unknown')}, is in no build of this machine",
+        remedy="name it with `kernel`",
+    )
 
 
 def release_of(images: Images) -> str:
