@@ -175,7 +175,7 @@ def command_text(command: Sequence[str]) -> str:
     r"""Return a command as a shell takes it, on one line; a long one ends with three dots.
 
     >>> command_text(["sh", "-c", "echo a\necho b"])
-    "sh -c 'echo a echo b'"
+    "sh -c 'echo a\\necho b'"
     """
     text = on_one_line(shlex.join(command))
     return text if len(text) <= _COMMAND_LETTERS else f"{text[: _COMMAND_LETTERS - 3]}..."
