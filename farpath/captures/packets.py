@@ -50,13 +50,14 @@ class Packets:
     warnings: tuple[str, ...] = ()
 
 
-def read_packets(file: FilePath) -> Packets:
+def read_packets(file: FilePath, most_bytes: int | None = None) -> Packets:
     """Read a file of packets.
 
-    Raises BadInputError for a file that cannot be read, is no capture, or holds no whole packet. A
-    file that was cut short has the packets before its cut, and a warning.
+    ``most_bytes``: of the unpacked file, from its beginning on; None for all of them. Raises
+    BadInputError for a file that cannot be read, is no capture, or holds no whole packet. A file
+    that was cut short has the packets before its cut, and a warning.
     """
-    content = _content(file)
+    content = _content(file)[:most_bytes]
     magic = content[:4]
     if len(content) < 4:
         raise _refused(file, "the file is empty" if not content else "the file is no capture")
@@ -72,7 +73,8 @@ def read_packets(file: FilePath) -> Packets:
     try:
         found.extend(walk)
     except _CutError as cut:
-        warnings = (f"{file}: {cut}; it has {len(found):,} packets before that",)
+        if most_bytes is None:
+            warnings = (f"{file}: {cut}; it has {len(found):,} packets before that",)
     if not found:
         problem = warnings[0].partition(": ")[2] if warnings else "there is no packet in it"
         raise _refused(file, problem)

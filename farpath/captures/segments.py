@@ -129,7 +129,11 @@ def read_segments(file: FilePath) -> Capture:
 
     Raises BadInputError for a file that is no capture, whose links are unknown, or without TCP.
     """
-    packets = read_packets(file)
+    return segments_of(read_packets(file), file)
+
+
+def segments_of(packets: Packets, file: FilePath) -> Capture:
+    """Return the TCP segments of the packets of a file; raises as ``read_segments``."""
     fields, warnings = _fields(packets, file)
     segments, connections = _by_connection(fields)
     return Capture(segments, connections, (*packets.warnings, *warnings))

@@ -13,6 +13,7 @@ COMMANDS = [
     ("sweep", *PATH, "--stack=reno,cubic"),
     ("league", *PATH, "--stack=reno,cubic"),
     ("starvation", *PATH[:1], "--stack=reno", "--jitter=0..1ms"),
+    ("diff", "rtt=20ms", "rtt=30ms"),
     ("regress",),
     ("conformance", "reno"),
     ("bisect", "--good=HEAD", "--case=reno/one-loss"),
