@@ -130,6 +130,7 @@ help:
 	                  cpu, for table 1; QEMU=1: runs that count CPU in QEMU, as EXPERIMENT=cpu-streams
 	of make regress: STACKS=htcp,cubic  ONLY=one-loss  CORES=2  BASE=linux-source-7.2  HEAD=<Linux tree>
 	                 SIDE=sender or receiver, if HEAD is to run there only
+	                 WHY=1, the first packet that differs in each changed run
 	of make notebook: NOTEBOOK_PORT=8888  JUPYTER_TOKEN=<one of yours>
 	and of what builds the kernel:
 	  KERNEL_VERSION=7.2    series of Debian's source KERNEL_SRC=<dir>  your own Linux tree;
@@ -307,7 +308,7 @@ $(FORMER):
 regress: setup
 	@.venv/bin/farpath regress $${STACKS:+"--stacks=$$STACKS"} $${ONLY:+"--only=$$ONLY"} \
 		$${BASE:+"--base=$$BASE"} $${HEAD:+"--head=$$HEAD"} $${SIDE:+"--side=$$SIDE"} $${CORES:+"--cores=$$CORES"} \
-		$${OUT:+"--out=$$OUT"} $(call chosen,JSON,--json)
+		$${OUT:+"--out=$$OUT"} $(call chosen,WHY,--why) $(call chosen,JSON,--json)
 
 reference: setup
 	@.venv/bin/farpath reference $${OUT:+"--out=$$OUT"}

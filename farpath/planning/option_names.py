@@ -47,7 +47,7 @@ COMMANDS_OF_OTHER_TOOLS = {
 }
 
 #: Options without a value.
-SWITCHES = ("force", "json")
+SWITCHES = ("force", "json", "why")
 #: Variables of Make that have another name than their option.
 _VARIABLES = {"path": "PATH_NAME", "kernel": "KERNEL_SRC"}
 

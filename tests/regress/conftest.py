@@ -32,6 +32,7 @@ class Ended(NamedTuple):
     out: str
     err: str
     runs: dict[str, dict[str, Any]]
+    report: FilePath
 
 
 Regress = Callable[..., Ended]
@@ -50,7 +51,7 @@ def call_in(directory: FilePath) -> Regress:
         done = completed(command, timeout=HANG_S)
         report_runs = json.loads(report.read_text())["runs"] if report.exists() else []
         runs = {run["run"]: run for run in report_runs}
-        return Ended(done.returncode, done.stdout, done.stderr, runs)
+        return Ended(done.returncode, done.stdout, done.stderr, runs, report)
 
     return call
 

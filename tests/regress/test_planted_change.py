@@ -45,6 +45,7 @@ def test_a_planted_change_is_found_with_its_stack_run_metric_and_side(
         f"--head={altered}",
         "--seeds=3",
         "--only=htcp/one-loss,reno/one-loss",
+        "--why",
     )
     print(ended.out)
     assert ended.status == 1, ended.err
@@ -57,6 +58,21 @@ def test_a_planted_change_is_found_with_its_stack_run_metric_and_side(
     # A congestion control decides what is sent; the receiver's kernel has the same change unused
     assert case["sides"] == {"sender": "changed", "receiver": "identical"}
     assert case["origin"] == "the sender"
+    assert case["diff"].startswith("farpath diff ")
+    assert case["diff"] in ended.out
+    assert ended.runs["reno/one-loss"]["diff"] == ""
+    # The window grows less, so that the first packet that is missing is one that grows it
+    (why,) = json.loads(ended.report.read_text())["why"].values()
+    first, held = why["first"], why["held"]
+    assert (first["place"], first["way"], first["first_in"]) == ("sender", "leaves", "a")
+    assert (first["a"]["flow"], first["twin_is_same_packet"]) == ("flow1", True)
+    assert first["a"]["seq"] == held["b"]["packets"]["nxt"]
+    before, after = (held[run]["samples"] for run in ("a", "b"))
+    assert before["before"] == after["before"]
+    assert before["after"]["cwnd_packets"] == after["after"]["cwnd_packets"] + 1
+    assert before["after"]["ca_state"] == "open"
+    assert len(why["before"]) == 12
+    assert (ended.report.parent / "why" / "htcp-one-loss.html").is_file()
 
 
 def test_the_record_of_a_run_with_a_planted_change_at_one_side_says_which_kernel_was_where(

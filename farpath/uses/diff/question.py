@@ -22,6 +22,12 @@ KERNEL = "kernel"
 EXAMPLE = "'rtt=20ms stack=cubic'"
 
 
+def diff_command(a: FilePath, b: FilePath | None, kernel: str = "") -> str:
+    """Return the command that compares two records, or one with its run on another kernel."""
+    other = [str(b)] if b is not None else [f"--{KERNEL}={kernel}"]
+    return shlex.join(["farpath", "diff", str(a), *other])
+
+
 @dataclasses.dataclass(frozen=True)
 class Question:
     """Two runs to be made again with captures and, where TCP sends, a trace.

@@ -30,7 +30,9 @@ def text(comparison: Comparison) -> str:
     lines = [*run_lines(comparison), *remarks(comparison), "", verdict(comparison)]
     if comparison.told is None:
         return "\n".join(lines)
-    lines += ["", *twin_lines(comparison), "", BEFORE_TITLE, *before_lines(comparison), ""]
+    lines += ["", *twin_lines(comparison), ""]
+    if comparison.before:
+        lines += [BEFORE_TITLE, *before_lines(comparison), ""]
     parts = [as_wide_text(table) for table in state_tables(comparison)]
     return "\n".join([*lines, *parts, *look_further(comparison)])
 

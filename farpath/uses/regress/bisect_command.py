@@ -88,17 +88,22 @@ def bisect(
         linux, good_commit, bad_commit, found[0], by, seeds, out / "records",
         available_cores(), lambda line: LOG.info(f"bisect: {line}"),
     )  # fmt: skip
-    print(json.dumps(dataclasses.asdict(result), indent=2) if as_json else _text(result, linux))
+    data = {**dataclasses.asdict(result), "diff": result.diff}
+    print(json.dumps(data, indent=2) if as_json else _text(result, linux))
 
 
 def _text(result: Bisection, linux: Tree) -> str:
     """Return the result for people: the commit, its changes, and git's log."""
     if len(result.found) > 1:
         commits = "\n".join(f"  {commit[:12]} {linux.subject(commit)}" for commit in result.found)
-        return f"{result.trial}: changed by one of these, which could not be tested:\n{commits}"
+        return (
+            f"{result.trial}: changed by one of these, which could not be tested:\n{commits}\n"
+            f"the first packet that differs: {result.diff}"
+        )
     step = result.step_found
     changes = step.verdict.differences if step and step.verdict else ()
     lines = [f"{result.trial}: the {result.criterion} were changed by", ""]
     lines += [f"  {line}".rstrip() for line in linux.describe(result.found[0]).splitlines()]
     lines += ["", *(f"  {change}" for change in changes)]
+    lines += ["", f"the first packet that differs: {result.diff}"]
     return "\n".join(lines).rstrip()

@@ -17,6 +17,7 @@ from pathlib import Path as FilePath
 from farpath.base.errors import BadInputError, LabFailedError, MachineLacksError
 from farpath.lab.artifacts.kernels import images_of
 from farpath.runs.make import FailedRun
+from farpath.uses.diff.question import diff_command
 from farpath.uses.regress.baseline import BaselineRun
 from farpath.uses.regress.compare import baseline_of
 from farpath.uses.regress.runner import (
@@ -41,12 +42,16 @@ _COMMIT = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class TestedCommit:
-    """One commit that was tested; ``verdict`` is None if it gave no run, and ``why`` says why."""
+    """One commit that was tested; ``verdict`` is None if it gave no run, and ``why`` says why.
+
+    ``record``: the directory of its run.
+    """
 
     commit: str
     subject: str
     verdict: CaseVerdict | None
     why: str = ""
+    record: str = ""
 
     @property
     def state(self) -> str:
@@ -75,6 +80,15 @@ class Bisection:
         """The test of the first bad commit; None if it was not told apart from others."""
         steps = [step for step in self.steps if (step.commit,) == self.found]
         return steps[0] if steps else None
+
+    @property
+    def diff(self) -> str:
+        """The command that finds the first packet that differs: of the good commit, and the bad.
+
+        The bad one is the commit that was found, or else the one that was given.
+        """
+        good, bad = self.steps[0], self.step_found or self.steps[1]
+        return diff_command(FilePath(good.record), FilePath(bad.record))
 
 
 class Tree:
@@ -226,13 +240,14 @@ class _Search:
         except (LabFailedError, MachineLacksError) as error:
             # It does not build or boot: git goes round it, as on exit status 125 (git-bisect(1))
             return TestedCommit(commit, subject, None, error.message)
-        return TestedCommit(commit, subject, self._judge(result, before))
+        return self.step_of(commit, result, before)
 
     def _judge(self, result: MadeTrial, before: BaselineRun) -> CaseVerdict:
         return judge(self.trial.name, before, result.fingerprint, result.value)
 
     def step_of(self, commit: str, result: MadeTrial, before: BaselineRun) -> TestedCommit:
-        return TestedCommit(commit, self.tree.subject(commit), self._judge(result, before))
+        verdict, subject = self._judge(result, before), self.tree.subject(commit)
+        return TestedCommit(commit, subject, verdict, record=str(result.record))
 
 
 def bisect(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated
@@ -83,6 +84,10 @@ def regress(
     ] = SEEDS,
     cores: Cores = None,
     out: ReportsDir = RESULTS,
+    why: Annotated[
+        bool,
+        typer.Option("--why", help="Find the first packet of each changed run that differs."),
+    ] = False,
     list_runs: Annotated[bool, typer.Option("--list", help="List the runs; make none.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -105,6 +110,8 @@ def regress(
     at_once = cores or available_cores()
     if seeds < 1:
         raise BadInputError(option="seeds", given=seeds, remedy="it must be 1 or more")
+    if why and update:
+        raise BadInputError(option="why", remedy="leave out `update`, which compares no runs")
     if base is not None and (baseline is not None or update):
         raise BadInputError(
             problem="`base` compares two kernels", remedy="leave out `baseline` and `update`"
@@ -145,6 +152,8 @@ def regress(
     options = [f"--{name}={value}" for name, value in inputs.items() if value is not None]
     options += ["--one-guest"] * one_guest
     made = _report(comparison, chosen, options)
+    if why:
+        made = _with_reasons(made, comparison, cores)
     made.write(out / "report")
     made.print(out / "report", as_json)
     _exit_with_status(comparison)
@@ -286,6 +295,33 @@ def _report(comparison: Comparison, trials: Sequence[Trial], options: Sequence[s
         "report.html": html.render_page(comparison, trials, options),
     }
     return Report(files, report.text(comparison), report.as_dict(comparison))
+
+
+def _with_reasons(report: Report, comparison: Comparison, cores: int | None) -> Report:
+    """Return a report with the first packet that differs of each changed run, and its page."""
+    import dataclasses
+
+    from farpath.uses.diff.compare import as_dict, compare
+    from farpath.uses.diff.page import render_diff
+    from farpath.uses.diff.question import question
+    from farpath.uses.diff.report import text
+
+    files, texts, data = dict(report.files), [report.text], {}
+    for verdict in comparison.verdicts:
+        if not comparison.diff_of(verdict):
+            continue
+        before, after = comparison.records[verdict.trial]
+        kernel = None if before else comparison.kernel
+        asked = question(str(before or after), str(after), kernel, None)
+        names = {"a": str(before or after), "b": f"{after} on {kernel}" if kernel else str(after)}
+        LOG.info(f"regress: {verdict.trial}: makes both runs again with captures")
+        found = compare(asked, names, cores)
+        files[f"why/{verdict.stack}-{verdict.case}.html"] = render_diff(found)
+        texts += ["", f"{verdict.trial}:", text(found)]
+        data[verdict.trial] = as_dict(found)
+    whole = {**report.data, "why": data}
+    files["report.json"] = json.dumps(whole, indent=1) + "\n"
+    return dataclasses.replace(report, files=files, text="\n".join(texts), data=whole)
 
 
 def _exit_with_status(comparison: Comparison) -> None:

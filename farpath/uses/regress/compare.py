@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 
 from farpath.runs.make import FailedRun, MadeRun
 from farpath.spec.hosts import SIDES
+from farpath.uses.diff.question import diff_command
 from farpath.uses.regress.baseline import Baseline, BaselineRun, baseline_run
 from farpath.uses.regress.runner import (
     Kernel,
@@ -26,13 +27,28 @@ class Comparison:
     """Verdicts on all trials.
 
     ``before`` and ``after``: names of both, for people. ``records``: the records of each
-    trial's run before and after, as far as they exist.
+    trial's run before and after, as far as they exist. ``kernel``: the one that makes the run
+    before again where there is only a baseline, as ``farpath diff`` takes it; empty if it is not
+    another one.
     """
 
     before: str
     after: str
     verdicts: tuple[CaseVerdict, ...]
     records: Mapping[str, tuple[FilePath | None, FilePath | None]]
+    kernel: str = ""
+
+    def diff_of(self, verdict: CaseVerdict) -> str:
+        """Return the command that finds the first packet of a changed run that differs.
+
+        Empty of other runs, and where the run before cannot be made.
+        """
+        before, after = self.records.get(verdict.trial, (None, None))
+        if verdict.state != CaseState.CHANGED or after is None:
+            return ""
+        if before is not None:
+            return diff_command(before, after)
+        return diff_command(after, None, self.kernel) if self.kernel else ""
 
 
 def compare_with_baseline(
@@ -42,7 +58,10 @@ def compare_with_baseline(
     results = run_trials([TrialJob(trial, kernel) for trial in trials], out, at_once)
     verdicts = [_verdict(result, baseline.runs.get(result.run.name)) for result in results]
     records = {result.run.name: (None, _record(result)) for result in results}
-    return Comparison(baseline.name, kernel.name, tuple(verdicts), records)
+    source = str(baseline.made.get("source", "")).partition(" ")[0]
+    is_other = kernel.images.manifests["kernel"]["source_hash"] != baseline.made["source_sha256"]
+    before = source if is_other else ""
+    return Comparison(baseline.name, kernel.name, tuple(verdicts), records, before)
 
 
 def compare_kernels(

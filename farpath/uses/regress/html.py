@@ -129,6 +129,8 @@ def _section(
             ["farpath", "run", *trial.request.options()]
         ),
     }
+    if command := comparison.diff_of(verdict):
+        commands["finds the first packet that differs"] = command
     return Section(
         verdict,
         _section_name(verdict),

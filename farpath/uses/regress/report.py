@@ -115,18 +115,27 @@ def failures(verdicts: Iterable[CaseVerdict]) -> list[str]:
     ]
 
 
+def diffs(comparison: Comparison) -> list[str]:
+    """Return a line for each changed run, with the command that finds its first other packet."""
+    commands = ((verdict.trial, comparison.diff_of(verdict)) for verdict in comparison.verdicts)
+    return [f"{trial}, the first packet that differs: {command}" for trial, command in commands
+            if command]  # fmt: skip
+
+
 def text(comparison: Comparison) -> str:
     """Return the report for a terminal."""
     tables = [matrix(comparison), changed(comparison), origins(comparison)]
     parts = [as_wide_text(table) for table in tables if table is not None]
-    return "\n".join([*parts, *failures(comparison.verdicts), summary(comparison.verdicts)])
+    listed = [*failures(comparison.verdicts), *diffs(comparison)]
+    return "\n".join([*parts, *listed, summary(comparison.verdicts)])
 
 
 def markdown(comparison: Comparison) -> str:
     """Return the report for a pull request."""
     tables = [matrix(comparison), changed(comparison), origins(comparison)]
     parts = [as_markdown(table) for table in tables if table is not None]
-    listed = "".join(f"- {line}\n" for line in failures(comparison.verdicts))
+    lines = [*failures(comparison.verdicts), *diffs(comparison)]
+    listed = "".join(f"- {line}\n" for line in lines)
     return "\n".join([*parts, *([listed] if listed else []), summary(comparison.verdicts)]) + "\n"
 
 
@@ -137,7 +146,10 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
         "before": comparison.before,
         "after": comparison.after,
         "counts": {str(state): count for state, count in count_states(comparison.verdicts).items()},
-        "runs": [_run(verdict) for verdict in comparison.verdicts],
+        "runs": [
+            {**_run(verdict), "diff": comparison.diff_of(verdict)}
+            for verdict in comparison.verdicts
+        ],
     }
 
 
@@ -174,16 +186,20 @@ def junit(comparison: Comparison) -> str:
     A change is a failure, and a run that could not finish is an error, as in the format of the Ant
     task.
     """
-    return junit_xml("farpath regress", [_junit_case(verdict) for verdict in comparison.verdicts])
+    return junit_xml(
+        "farpath regress", [_junit_case(verdict, comparison) for verdict in comparison.verdicts]
+    )
 
 
-def _junit_case(verdict: CaseVerdict) -> JunitCase:
+def _junit_case(verdict: CaseVerdict, comparison: Comparison) -> JunitCase:
     case = JunitCase(verdict.stack, verdict.case, verdict.wall_s)
     if verdict.state not in REPORTED_STATES:
         return replace(case, text=f"{verdict.state}, fingerprint {verdict.fingerprint}")
     lines = [str(difference) for difference in verdict.differences] or [verdict.why]
     if verdict.origin:
         lines.append(f"the change comes from: {verdict.origin}")
+    if command := comparison.diff_of(verdict):
+        lines.append(f"the first packet that differs: {command}")
     return replace(
         case,
         problem="error" if verdict.state == CaseState.FAILED else "failure",

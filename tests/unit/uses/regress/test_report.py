@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path as FilePath
 from xml.etree import ElementTree
 
 import pytest
@@ -69,3 +71,25 @@ def test_of_what_changed_every_report_says_which_end_it_comes_from(
 
 def test_where_no_end_was_asked_no_report_speaks_of_one() -> None:
     assert "comes from" not in report.text(compared()) + report.junit(compared())
+
+
+def test_of_each_changed_run_every_report_has_the_command_that_finds_the_first_other_packet() -> (
+    None
+):
+    before, after = FilePath("records/before"), FilePath("records/after it")
+    both = "farpath diff records/before 'records/after it'"
+    alone = "farpath diff 'records/after it' --kernel=linux-source-7.2"
+    for records, kernel, command in (
+        ((before, after), "", both),
+        ((None, after), "linux-source-7.2", alone),
+        # The baseline's kernel is the run's own, so that no other one tells them apart
+        ((None, after), "", ""),
+    ):
+        comparison = replace(compared(), records={"cubic/one-loss": records}, kernel=kernel)
+        runs = {run["run"]: run["diff"] for run in report.as_dict(comparison)["runs"]}
+        assert runs.pop("cubic/one-loss") == command
+        assert set(runs.values()) == {""}
+        for said in (report.text(comparison), report.markdown(comparison)):
+            line = f"cubic/one-loss, the first packet that differs: {command}"
+            assert (line in said) == bool(command)
+        assert ("the first packet that differs" in report.junit(comparison)) == bool(command)
