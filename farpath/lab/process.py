@@ -36,6 +36,7 @@ from farpath.lab.artifacts import elf
 from farpath.lab.artifacts.images import REMEDY, Images
 from farpath.lab.console import Console, guest_end
 from farpath.lab.watchdog import LOOK_S, Hang, LastProgress, Patience, VirtualClock, Watchdog
+from farpath.mechanisms.registry import folders_without_devices
 from farpath.platforms import platform_of
 from farpath.record.readback import merged
 from farpath.spec import user_time
@@ -100,11 +101,8 @@ class RawRun:
     critical_cpu_s: float | None = None
 
 
-def copy_code(code: FilePath, of_programs: bool = False) -> None:
-    """Copy the parts of farpath that a guest imports to a directory.
-
-    ``of_programs``: whether a user's programs run there.
-    """
+def copy_code(code: FilePath, plan: Plan | None = None) -> None:
+    """Copy the parts of farpath that a guest imports to the directory ``code``."""
     for room in GUEST_PACKAGES:
         ignored = shutil.ignore_patterns("__pycache__", "paths")
         shutil.copytree(PROJECT / room, code / room, ignore=ignored)
@@ -116,15 +114,17 @@ def copy_code(code: FilePath, of_programs: bool = False) -> None:
         (code / file).parent.mkdir(exist_ok=True)
         shutil.copy(PROJECT / file, code / file)
     for package in DEVICE_PACKAGES:
-        _copy_devices(package, code / package.__name__.replace(".", "/"), of_programs)
+        _copy_devices(package, code / package.__name__.replace(".", "/"), plan)
 
 
-def _copy_devices(package: ModuleType, target: FilePath, of_programs: bool) -> None:
+def _copy_devices(package: ModuleType, target: FilePath, plan: Plan | None) -> None:
     """Copy what a guest imports of the folders of a package, wherever these are."""
     target.mkdir()
     (target / INIT_FILE).touch()
+    left_out = folders_without_devices(plan) if package is farpath.mechanisms else []
+    of_programs = plan is not None and plan.programs
     for folder in [folder for place in package.__path__ for folder in FilePath(place).iterdir()]:
-        if not (folder / DEVICE_FILE).is_file():
+        if folder.name in left_out or not (folder / DEVICE_FILE).is_file():
             continue
         (target / folder.name).mkdir()
         (target / folder.name / INIT_FILE).touch()
@@ -138,7 +138,7 @@ def _copy_devices(package: ModuleType, target: FilePath, of_programs: bool) -> N
 
 def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
     """Fill the shared directory: code, links to root file systems, and the plan's files."""
-    copy_code(share / CODE_DIR, of_programs=plan is not None and plan.programs)
+    copy_code(share / CODE_DIR, plan)
     if plan is None or platform_of(plan).boots_kernel:
         (share / "root").symlink_to((images.lab / "rootfs").resolve())
     if plan is not None:

@@ -1,38 +1,53 @@
-"""Offloads: work that end hosts of the host lab leave to their cards."""
+"""Offloads: work that end hosts leave to their cards."""
 
 from __future__ import annotations
 
 import dataclasses
+import re
 
 from farpath.base.errors import BadInputError
 from farpath.base.options import HOSTS, Option
 from farpath.mechanisms.mechanism import Mechanism
-from farpath.platforms import platform_of
-from farpath.spec.offloads import CHECKSUM, GSO, OFFLOADS, TSO
+from farpath.spec.moderation import (
+    DEFAULT_NS,
+    RX_USECS,
+    is_moderation,
+    moderation_ns,
+    moderation_word,
+)
+from farpath.spec.offloads import CHECKSUM, GRO, GSO, OFFLOADS, TSO
 from farpath.spec.plan import Plan
-from farpath.spec.settings import HOST
 
 #: Short texts of sets of offloads.
 ALL, NONE = "on", "off"
+#: The longest time that a card waits; beyond it the card's ring would be full.
+MOST_WAIT_US = 1000
 
 
 def parse_offloads(text: str) -> tuple[str, ...]:
-    """Parse ``on``, ``off`` or names of offloads joined by commas; raise BadInputError otherwise.
+    """Parse ``on``, ``off`` or words joined by commas; raise BadInputError otherwise.
 
-    TSO and GSO need checksums by the card. Linux switches TSO off without them (netdev_fix_features
-    in net/core/dev.c), and with GSO alone it copies all payload (skb_segment in net/core/gso.c).
+    Words are the offloads, and how long cards wait for further packets, as ``rx-usecs=20us``. TSO
+    and GSO need checksums by the card. Linux switches TSO off without them (netdev_fix_features in
+    net/core/dev.c), and with GSO alone it copies all payload (skb_segment in net/core/gso.c).
 
-    >>> parse_offloads("checksum,tso"), parse_offloads("off")
-    (('tso', 'checksum'), ())
+    >>> parse_offloads("checksum,tso"), parse_offloads("off"), parse_offloads("gro,rx-usecs=50us")
+    (('tso', 'checksum'), (), ('gro', 'rx-usecs=50us'))
     """
-    given = {ALL: OFFLOADS, NONE: ()}.get(text.strip())
-    names = tuple(name.strip() for name in text.split(",")) if given is None else given
+    words = [word.strip() for word in text.split(",")]
+    waits_us = [_wait_us(text, word) for word in words if word.startswith(RX_USECS)]
+    names = [word for word in words if not word.startswith(RX_USECS)]
+    if names in ([ALL], [NONE]):
+        names = list(OFFLOADS) if names == [ALL] else []
     if unknown := [name for name in names if name not in OFFLOADS]:
         raise BadInputError(
             option="offloads",
             given=text,
             problem=f"'{unknown[0]}' is none",
-            remedy=(f"give {ALL}, {NONE} or some of {', '.join(OFFLOADS)}, as in {TSO},{CHECKSUM}"),
+            remedy=(
+                f"give {ALL}, {NONE} or some of {', '.join(OFFLOADS)} and "
+                f"{moderation_word(DEFAULT_NS // 1000)}, as in {TSO},{CHECKSUM}"
+            ),
         )
     if {TSO, GSO} & set(names) and CHECKSUM not in names:
         raise BadInputError(
@@ -41,7 +56,29 @@ def parse_offloads(text: str) -> tuple[str, ...]:
             problem="segments are split only for cards that sum each",
             remedy=f"give {','.join((*names, CHECKSUM))}",
         )
-    return tuple(name for name in OFFLOADS if name in names)
+    if len(waits_us) > 1 or (waits_us and GRO not in names):
+        raise BadInputError(
+            option="offloads",
+            given=text,
+            problem=f"{RX_USECS} is how long a card waits for packets that {GRO} joins",
+            remedy=f"give it once, beside {GRO}, as in {GRO},{moderation_word(waits_us[0])}",
+        )
+    offloads = tuple(name for name in OFFLOADS if name in names)
+    return (*offloads, *map(moderation_word, waits_us))
+
+
+def _wait_us(text: str, word: str) -> int:
+    """Parse the waiting time of a card in us."""
+    given = word.removeprefix(RX_USECS).strip()
+    found = re.fullmatch(r"= *([0-9]+) *us", given)
+    if found and 1 <= int(found[1]) <= MOST_WAIT_US:
+        return int(found[1])
+    raise BadInputError(
+        option="offloads",
+        given=text,
+        problem=f"'{word}' is no waiting time of a card",
+        remedy=f"give 1 to {MOST_WAIT_US} microseconds, as in {moderation_word(50)}",
+    )
 
 
 def offloads_text(offloads: tuple[str, ...] | None) -> str | None:
@@ -52,25 +89,18 @@ def offloads_text(offloads: tuple[str, ...] | None) -> str | None:
     """
     if offloads is None:
         return None
-    return {OFFLOADS: ALL, (): NONE}.get(offloads) or ",".join(offloads)
+    names = tuple(word for word in offloads if not is_moderation(word))
+    first = {OFFLOADS: ALL, (): NONE}.get(names) or ",".join(names)
+    return ",".join((first, *filter(is_moderation, offloads)))
 
 
 def check_offloads(plan: Plan) -> None:
-    """Raise BadInputError for offloads where CPU is not counted, and for a TSO of lost packets.
+    """Raise BadInputError for a TSO of packets that are lost one by one.
 
     netem and droppers treat packets one by one.
     """
     if plan.offloads is None:
         return
-    if not platform_of(plan).measures_cpu:
-        raise BadInputError(
-            option="offloads",
-            problem=(
-                f"with `lab={plan.settings.lab}` CPU costs nothing, and each packet is "
-                "the path's own"
-            ),
-            remedy=f"use `lab={HOST}`, or leave it out",
-        )
     path = plan.path
     treated = {
         "drop": bool(plan.droppers),
@@ -107,5 +137,6 @@ MECHANISM = Mechanism(
     apply=lambda plan, texts: dataclasses.replace(plan, offloads=parse_offloads(texts["offloads"])),
     texts=lambda plan: {"offloads": text} if (text := offloads_text(plan.offloads)) else {},
     check=check_offloads,
+    has_devices=lambda plan: moderation_ns(plan) > 0,
     words=lambda plan: [f"offloads {text}"] if (text := offloads_text(plan.offloads)) else [],
 )
