@@ -154,8 +154,7 @@ def test_offloads_are_off_and_queues_are_read_back(filled_record: Record) -> Non
 
 
 def test_a_card_that_refuses_an_offload_fails_the_run(run_plan: RunPlan) -> None:
-    # Options refuse this before a lab starts, and the virtual lab's hosts have no cards to choose:
-    # veth splits no segments without their checksums
+    # Options refuse this before a lab starts: veth splits no segments without their checksums
     plan = dataclasses.replace(single_flow("reno", 2.0, SHORT), offloads=("tso",))
     with pytest.raises(CheckFailedError, match=r"tx-tcp-segmentation of \w+-eth0 is off"):
         run_plan(plan)

@@ -8,6 +8,7 @@ import re
 from farpath.base.errors import BadInputError
 from farpath.base.options import HOSTS, Option
 from farpath.mechanisms.mechanism import Mechanism
+from farpath.platforms import platform_of
 from farpath.spec.moderation import (
     DEFAULT_NS,
     RX_USECS,
@@ -95,12 +96,18 @@ def offloads_text(offloads: tuple[str, ...] | None) -> str | None:
 
 
 def check_offloads(plan: Plan) -> None:
-    """Raise BadInputError for a TSO of packets that are lost one by one.
+    """Raise BadInputError for a TSO of packets that are lost one by one, or a wait without a card.
 
     netem and droppers treat packets one by one.
     """
     if plan.offloads is None:
         return
+    if moderation_ns(plan) and not platform_of(plan).boots_kernel:
+        raise BadInputError(
+            option="offloads",
+            problem=f"with `lab={plan.settings.lab}` hosts have polls that take time, and no card",
+            remedy=f"leave {RX_USECS} out",
+        )
     path = plan.path
     treated = {
         "drop": bool(plan.droppers),
@@ -120,15 +127,15 @@ def check_offloads(plan: Plan) -> None:
 
 MECHANISM = Mechanism(
     order=60,
-    of_flows="it is for `lab=host`",
+    of_flows="programs' hosts have none",
     options={
         "offloads": Option(
-            "What end hosts of `lab=host` leave to their cards: splitting and joining packets, and "
-            "checksums; on for all, off for none.",
+            "What end hosts leave to their cards: splitting and joining packets, and checksums; on "
+            "for all, off for none. How long a card waits for packets to join.",
             "tso,checksum",
             "none, and checksums cost nothing",
-            allowed=f"on, off, {', '.join(OFFLOADS)}",
-            see="how-to/host-lab.md#offloads",
+            allowed=f"on, off, {', '.join(OFFLOADS)}, {moderation_word(DEFAULT_NS // 1000)}",
+            see="how-to/traffic-and-losses.md#offloads",
             group=HOSTS,
             after="sink",
             placeholder="OFFLOADS",
