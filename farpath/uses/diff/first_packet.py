@@ -28,6 +28,8 @@ NS_PER_S = 1_000_000_000
 RUNS = ("a", "b")
 #: How much of a capture is read behind the first byte that differs: 25,000 packets and more.
 MARGIN_BYTES = 4 << 20
+#: How much of two captures is compared at once.
+CHUNK_BYTES = 1 << 24
 #: Columns of a segment that TCP decides; times, timestamps, TTL and IP's identifier are left out.
 DECIDED = (
     "from_client", "seq", "ack", "length", "tcp_flags", "ecn", "window",
@@ -118,12 +120,18 @@ class Place:
 
     def first_other_byte(self) -> int | None:
         """Return the first byte in which the two files differ; None of equal files."""
-        contents = [np.fromfile(each.file, dtype=np.uint8) for each in (self.a, self.b)]
-        count = min(content.size for content in contents)
-        unequal = contents[0][:count] != contents[1][:count]
-        if unequal.any():
-            return int(np.argmax(unequal))
-        return count if contents[0].size != contents[1].size else None
+        at = 0
+        with self.a.file.open("rb") as one, self.b.file.open("rb") as other:
+            while True:
+                a, b = one.read(CHUNK_BYTES), other.read(CHUNK_BYTES)
+                if a != b:
+                    count = min(len(a), len(b))
+                    pair = [np.frombuffer(each, dtype=np.uint8, count=count) for each in (a, b)]
+                    unequal = pair[0] != pair[1]
+                    return at + (int(np.argmax(unequal)) if unequal.any() else count)
+                if not a:
+                    return None
+                at += len(a)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.base.errors import BadInputError
-from farpath.uses.regress.bisection import Tree, found_in
+from farpath.uses.regress import bisection
+from farpath.uses.regress.bisection import PACKETS, Bisection, Tree, found_in
 from tests.support.processes import completed
 
 COMMIT, OTHER = "1" * 40, "2" * 40
@@ -45,6 +46,17 @@ def git(directory: FilePath, *words: str) -> None:
 )
 def test_what_git_says_is_a_commit_several_or_none_yet(said: str, found: tuple[str, ...]) -> None:
     assert found_in(said) == found
+
+
+def test_the_good_commit_is_compared_with_the_first_bad_one_or_with_the_one_given() -> None:
+    steps = tuple(
+        bisection.TestedCommit(name, "", None, record=f"records/{name}")
+        for name in ("good", "bad", COMMIT)
+    )
+    found = Bisection("reno/sack", PACKETS, steps, (COMMIT,), "")
+    assert found.diff == f"farpath diff records/good records/{COMMIT}"
+    several = Bisection("reno/sack", PACKETS, steps, (COMMIT, OTHER), "")
+    assert several.diff == "farpath diff records/good records/bad"
 
 
 def test_a_directory_without_git_is_refused(tmp_path: FilePath) -> None:

@@ -15,6 +15,7 @@ from tests.support.command_line import Farpath
         (("--seeds=0",), "--seeds is 0"),
         (("--seeds=1", "--update"), "bounds need two runs"),
         (("--base=linux-source-7.2", "--update"), "leave out"),
+        (("--why", "--update"), "leave out --update, which compares no runs"),
         (("--baseline=none.toml",), "none.toml: cannot be read"),
         (("--head=none",), "linux-source-7.3 or 7.3, or the directory"),
         (("--side=middle", "--head=7.3"), "--side is 'middle': it must be sender or receiver"),
