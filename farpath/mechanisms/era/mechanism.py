@@ -10,9 +10,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from farpath.base.column import Column
 from farpath.base.errors import BadInputError
 from farpath.base.options import HOSTS, Option
-from farpath.mechanisms.mechanism import Fact, Mechanism, Texts
+from farpath.mechanisms.mechanism import Fact, Mechanism, Recorded, Texts
 from farpath.mechanisms.quantities import FREQUENCY_HZ, JITTER_MS, RATE_BPS
 from farpath.platforms import platform_of
 from farpath.programs.catalog import split_text
@@ -35,6 +36,8 @@ BUS_WORDS = ("mmrbc", "toe")
 YES, NO = "yes", "no"
 #: Whether end hosts offer selective acknowledgements.
 SACK = "net.ipv4.tcp_sack"
+#: The qdisc that is a processor (images/kernel/devices/processor.c).
+PROCESSOR_QDISC = "processor"
 #: The word for a processor that is infinitely fast.
 NO_PROCESSOR = "none"
 #: Most jitter of a sending host, in ms: its timers are of 1 ms, and 10 ms in 2.4.
@@ -313,6 +316,17 @@ def _without_card_queue(plan: Plan) -> tuple[str, ...]:
     )
 
 
+def acks_dropped(record: Recorded) -> int | None:
+    """Return how many packets the full input queues of sending hosts dropped: ACKs, and few pings.
+
+    None for hosts whose processor takes no time.
+    """
+    if record.plan.era.processor is None:
+        return None
+    qdiscs = record.readback["after"]["qdiscs"]
+    return sum(qdisc["drops"] for qdisc in qdiscs if qdisc["kind"] == PROCESSOR_QDISC)
+
+
 MECHANISM = Mechanism(
     order=52,
     of_flows="hosts are of today, with the `stack` and `sysctl` that you give",
@@ -337,4 +351,10 @@ MECHANISM = Mechanism(
     warnings=_without_card_queue,
     words=_words,
     host_facts=lambda plan: [Fact("hosts", f"era {era_text(plan.era)}: {title_of(plan.era.name)}")],
-)
+    columns=(
+        Column(
+            "acks_dropped", "ACKs dropped", acks_dropped, 0,
+            "ACKs dropped at the sending hosts (packets)", less_is_better=True, counts=True,
+        ),
+    ),
+)  # fmt: skip

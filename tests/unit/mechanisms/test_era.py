@@ -7,9 +7,11 @@ import pytest
 from farpath.base.project import PROJECT
 from farpath.cli.listing import all_eras, eras_markdown
 from farpath.mechanisms.era.mechanism import era_by_text, era_text, features
+from farpath.mechanisms.registry import values_of
 from farpath.planning.path_files import path_by_name
 from farpath.planning.planner import make_plan
 from farpath.planning.request import RunRequest
+from farpath.record.record import load_record
 from farpath.spec.bus import Bus
 from farpath.spec.era import MODERN
 from farpath.spec.plan import Plan
@@ -188,3 +190,11 @@ def test_every_feature_says_then_now_what_is_set_and_what_stays() -> None:
 
 def test_the_document_holds_the_table_that_the_program_prints() -> None:
     assert eras_markdown() in DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_acks_that_a_full_input_queue_of_a_sending_host_dropped_are_a_column_of_their_own() -> None:
+    (shipped,) = (PROJECT / "experiments/seven_regions/records").glob("cern-htcp_2004-*-seed4-*")
+    # Twenty times the retransmissions of this run, 41,112
+    assert values_of(load_record(shipped, verify=False))["acks_dropped"] == 828_617
+    (free, *_) = (PROJECT / "experiments/response_function/records").glob("*")
+    assert "acks_dropped" not in values_of(load_record(free, verify=False))
