@@ -107,6 +107,7 @@ class SweepResult:
 def sweep(
     *,
     seeds: int = 1,
+    draws: int = 1,
     out: str | os.PathLike[str] = RESULTS,
     cores: int | None = None,
     progress: bool = True,
@@ -116,12 +117,14 @@ def sweep(
 
     ``options``: as those of ``farpath.run``; one with a list of values is swept, as in
     ``rtt=["20ms", "160ms"]``. ``seeds``: how many seeds each combination gets, from ``seed`` on.
-    ``out``: the directory of the records; runs that are recorded there are not made again, so that
-    a sweep which was stopped continues. ``cores``: how many runs at once, by default one on each.
+    ``draws``: in place of seeds how many draws each gets, which also move starts and hosts'
+    sending. ``out``: the directory of the records; runs that are recorded there are not made
+    again, so that a sweep which was stopped continues. ``cores``: how many runs at once, by
+    default one on each.
 
     A run that fails leaves a warning and no row. Raises as ``farpath.run`` does.
     """
-    planned = _sweep_of(seeds, options)
+    planned = _sweep_of(seeds, draws, options)
     with _watch_of(planned, progress) as watch:
         outcome = make_runs(planned, FilePath(out), cores, watch, measure=run_summary)
     if not outcome.runs:
@@ -132,7 +135,9 @@ def sweep(
     return result
 
 
-def _sweep_of(seeds: int, options: Mapping[str, OptionValue | Iterable[OptionValue]]) -> RunSet:
+def _sweep_of(
+    seeds: int, draws: int, options: Mapping[str, OptionValue | Iterable[OptionValue]]
+) -> RunSet:
     """Plan the sweep that arguments ask for."""
     check_names(options)
     axes: dict[str, tuple[str, ...]] = {}
@@ -142,7 +147,7 @@ def _sweep_of(seeds: int, options: Mapping[str, OptionValue | Iterable[OptionVal
             axes[name] = tuple(text_of(name, each) for each in value)
         else:
             single[name] = value
-    return product_set(request_of(single), axes, seeds)
+    return product_set(request_of(single), axes, seeds, draws=draws)
 
 
 @contextmanager

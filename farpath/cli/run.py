@@ -128,7 +128,7 @@ def _print_tables(record: Record, whole: bool = False) -> None:
     for warning in record.data["warnings"]:
         print(f"warning: {on_one_line(warning)}")
     if is_one_draw(plan):
-        print(f"one draw    {one_draw_text(plan)}")
+        print(f"one draw    {one_draw_text()}")
     _print_lines(record, of_hosts=False)
     if len({flow.sender for flow in plan.schedule.all_flows}) > 1:
         print("\n".join(flow_routes(plan)))

@@ -28,6 +28,14 @@ def checked_cores(cores: int | None) -> int | None:
     return cores
 
 
+Draws = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Draws of each run, of which median and range are shown: seeds that also move starts "
+        "and hosts' sending (default: 5). 1: the run as it is.",
+    ),
+]
 Cores = Annotated[
     int | None,
     typer.Option(

@@ -32,6 +32,14 @@ def sweep(
     seeds: Annotated[
         int, typer.Option(metavar="N", help="How many seeds each combination gets, from --seed on.")
     ] = 1,
+    draws: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="How many draws each combination gets in place of seeds, from --seed on: seeds "
+            "that also move starts and hosts' sending.",
+        ),
+    ] = 1,
     out: RecordsDir = RESULTS,
     report: Annotated[
         FilePath | None,
@@ -65,7 +73,7 @@ def sweep(
     from farpath.runs.run_set import product_set
 
     single, axes = split_options(option_values)
-    planned = product_set(RunRequest(**single), axes, seeds)
+    planned = product_set(RunRequest(**single), axes, seeds, draws=draws)
     check_column(metric, planned)
     print_paths(run.plan.path for run in planned.runs)
     report = report or out / DEFAULT_REPORT

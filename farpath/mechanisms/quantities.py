@@ -38,6 +38,8 @@ from farpath.spec.user_network import DELAY_MS_RANGE
 #: and the longest flow spans eight regions.
 REGION_S_RANGE = (5.0, 10_800.0)
 MOMENT_S_RANGE = (0.0, 86_400.0)
+#: Seeds of runs: positive numbers of a signed word.
+SEED_RANGE = (1, 2**31 - 1)
 
 #: A smaller buffer would drop ordinary bursts of slow start.
 LEAST_BUFFER_FRAMES = 100
@@ -211,3 +213,13 @@ def parse_buffer_packets(text: str) -> int | None:
             remedy=f"packets must be a whole number from 2 to {MOST_PACKETS:,}",
         )
     return int(match[1])
+
+
+def whole_number(option: str, text: str, allowed: tuple[int, int]) -> int:
+    """Parse a whole number in a range; raise BadInputError, which names the option, for others."""
+    low, high = allowed
+    if not (text.isascii() and text.isdigit() and len(text) <= 10 and low <= int(text) <= high):
+        raise BadInputError(
+            option=option, given=text, remedy=f"it must be a whole number from {low} to {high}"
+        )
+    return int(text)

@@ -1,11 +1,11 @@
-"""Estimates from a few seeds: means, confidence intervals and rank correlation."""
+"""Estimates from a few repeats: means, confidence intervals, medians and rank correlation."""
 
 from __future__ import annotations
 
 import importlib
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,33 @@ def estimate_over_seeds(values: Sequence[float], fingerprints: Sequence[str]) ->
     if are_alike(fingerprints):
         return Estimate(estimated.mean, math.nan, estimated.count)
     return estimated
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The median of ``count`` values, the least and the largest of them, in their unit."""
+
+    median: float
+    least: float
+    most: float
+    count: int
+
+    def text(self, shown: Callable[[float], str]) -> str:
+        """Return the median, and the range behind it where it is of several values.
+
+        >>> spread([1.0, 5.0, 2.0]).text("{:g}".format), spread([2.0]).text("{:g}".format)
+        ('2 (1-5)', '2')
+        """
+        median, least, most = (shown(value) for value in (self.median, self.least, self.most))
+        return median if self.count < 2 else f"{median} ({least}-{most})"
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Return median and range of the values that are not NaN; NaN without any."""
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return Spread(math.nan, math.nan, math.nan, 0)
+    return Spread(statistics.median(known), min(known), max(known), len(known))
 
 
 def are_alike(fingerprints: Sequence[str]) -> bool:

@@ -6,16 +6,15 @@ packets comes first that are sent at about the same time.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from farpath.mechanisms.era.mechanism import MOST_JITTER_MS
 from farpath.spec.drop_counts import draws_numbers
-from farpath.spec.path import ETHERNET_HEADER_BYTES, Path
+from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 
 #: Kinds of droppers that draw random numbers.
 _RANDOM_DROPPERS = ("random", "burst")
+_REMEDY = "several draws (DRAW=1, DRAW=2 ...; --draws=5 of sweeps and leagues)"
 _OF_SEEDS = "another seed moves only the start of its programs, by microseconds"
 
 
@@ -68,17 +67,17 @@ def _has_random_cable(plan: Plan) -> bool:
     )
 
 
-def one_draw_text(plan: Plan) -> str:
-    """Return the note on a run that is one draw, with the option that shows its influence."""
+def one_draw_text() -> str:
+    """Return the note on a run that is one draw, with the options that show its influence."""
     return (
         f"nothing in this run is random: {_OF_SEEDS}, and shares may hang on their phase (Floyd "
-        f"and Jacobson 1991); {_remedy(plan)} show how much"
+        f"and Jacobson 1991); {_REMEDY} show how much"
     )
 
 
 def one_draw_sentences(plan: Plan) -> tuple[str, ...]:
     """Return the same as a sentence of its own; none for another run."""
-    return (f"One draw: {one_draw_text(plan)}.",) if is_one_draw(plan) else ()
+    return (f"One draw: {one_draw_text()}.",) if is_one_draw(plan) else ()
 
 
 def one_draw_notes(plans: Sequence[Plan]) -> tuple[str, ...]:
@@ -88,13 +87,5 @@ def one_draw_notes(plans: Sequence[Plan]) -> tuple[str, ...]:
         return ()
     return (
         f"One draw: nothing is random in {len(found)} of {len(plans)} runs: {_OF_SEEDS}, and "
-        f"shares may hang on their phase (Floyd and Jacobson 1991); {_remedy(found[0])} show how "
-        "much.",
+        f"shares may hang on their phase (Floyd and Jacobson 1991); {_REMEDY} show how much.",
     )
-
-
-def _remedy(plan: Plan) -> str:
-    path = plan.path
-    frame_us = 8e6 * (path.mtu_bytes + ETHERNET_HEADER_BYTES) / path.rate_bps
-    jitter_us = math.ceil(min(frame_us, 1e3 * MOST_JITTER_MS))
-    return f"several seeds with ERA={plan.era.name}:jitter={jitter_us}us, the time of a packet,"

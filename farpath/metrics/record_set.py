@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from farpath.base.column import Value
 from farpath.base.errors import BadInputError
+from farpath.mechanisms.draw.mechanism import drawn, undrawn
 from farpath.mechanisms.registry import values_of
 from farpath.metrics.catalogue import FLOWS_RTT
 from farpath.metrics.estimate import Estimate, are_alike, estimate_over_seeds
@@ -76,7 +77,7 @@ def member_of(record: Record, run: RunSummary) -> Member:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ only in their seeds, in the order of the seeds."""
+    """Runs that differ only in their seeds, or as draws, in the order of the seeds."""
 
     members: tuple[Member, ...]
 
@@ -142,8 +143,9 @@ class RecordSet:
         """The runs in groups that differ only in their seeds."""
         by_key: dict[tuple[str, ...], list[Member]] = {}
         for member in self.members:
-            run, plan = member.run, replace(member.plan, seed=0)
-            key = (plan_identity(plan), run.kernel, run.lab, run.parts, run.code)
+            run, plan = member.run, replace(undrawn(member.plan), seed=0)
+            is_draw = str(drawn(member.plan) is not None)
+            key = (plan_identity(plan), is_draw, run.kernel, run.lab, run.parts, run.code)
             by_key.setdefault(key, []).append(member)
         return tuple(Group(tuple(members)) for members in by_key.values())
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from farpath.mechanisms.draw.mechanism import regions_of
 from farpath.spec.changes import Timeline
 from farpath.spec.labels import stacks_label
 from farpath.spec.plan import Plan
@@ -369,7 +370,7 @@ def cpu_figures(
     """
     if not cpu:
         return None, None
-    present_s = sum(region.stop_s - region.start_s for region in plan.schedule.regions())
+    present_s = sum(region.stop_s - region.start_s for region in regions_of(plan))
     megabits = float(total_bps.sum()) / 1e6
     cycles = cpu["senders_s"] * cpu["mhz"]
     return 100 * cpu["senders_s"] / present_s, cycles / megabits if megabits else None
@@ -389,9 +390,7 @@ def summarise(
     flows_bps = per_second(samples, plan.schedule)
     sent = per_second(samples, plan.schedule, SENT).sum(axis="columns", skipna=False).to_numpy()
     total = flows_bps.sum(axis="columns").to_numpy(dtype=np.float64)
-    regions = tuple(
-        region_summary(flows_bps, samples.ping, region) for region in plan.schedule.regions()
-    )
+    regions = tuple(region_summary(flows_bps, samples.ping, region) for region in regions_of(plan))
     shared = [region.fairness for region in regions if len(region.flows) > 1]
     rtt_ms = samples.ping["rtt_ms"].to_numpy(dtype=np.float64)
     answered = list(rtt_ms[~np.isnan(rtt_ms)])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from farpath.base.column import Column
 from farpath.base.sizes import size_text
 from farpath.mechanisms.changes.text import rate_text, rtt_text
+from farpath.mechanisms.draw.mechanism import undrawn
 from farpath.mechanisms.mechanism import OF_HOSTS
 from farpath.mechanisms.registry import mechanisms
 from farpath.metrics.record_set import Member, RecordSet
@@ -34,7 +35,7 @@ def _buffer_text(path: Path) -> str:
 
 def schedule_text(plan: Plan) -> str:
     """Format a schedule and its length; for a single region the length is enough."""
-    schedule = plan.schedule
+    schedule = undrawn(plan).schedule
     if schedule.name == TOGETHER:
         return f"{schedule.duration_s:g} s"
     regions = "7 regions" if schedule.name == SEVEN_REGIONS else schedule_option(schedule)

@@ -11,14 +11,19 @@ from farpath.record.record import Samples
 from farpath.spec.schedule import Schedule
 
 
-def joint_means_bps(samples: Samples, schedule: Schedule) -> tuple[float, ...]:
-    """Return the mean throughput of each flow in the stretch in which all flows are present.
+def joint_stretch_s(schedule: Schedule) -> tuple[float, float]:
+    """Return begin and end of the time that shares count, in s from the schedule's start.
 
-    It is that of the stretch's whole seconds, without the first quarter of it.
+    All flows are present in it. Its first quarter is left out, in which starts still count.
     """
     start_s = max(flow.start_s for flow in schedule.flows)
     stop_s = min(flow.stop_s for flow in schedule.flows)
-    from_s = start_s + WARM_UP_FRACTION * (stop_s - start_s)
+    return start_s + WARM_UP_FRACTION * (stop_s - start_s), stop_s
+
+
+def joint_means_bps(samples: Samples, schedule: Schedule) -> tuple[float, ...]:
+    """Return the mean throughput of each flow in the whole seconds of ``joint_stretch_s``."""
+    from_s, stop_s = joint_stretch_s(schedule)
     throughputs_bps = per_second(samples, schedule)
     seconds = throughputs_bps.index
     joint_bps = throughputs_bps[(seconds - 1 >= from_s) & (seconds <= stop_s)]

@@ -16,10 +16,11 @@ from farpath.lab import preflight
 from farpath.lab.background_run import BackgroundRun
 from farpath.lab.progress import Stage
 from farpath.lab.run import Outcome
+from farpath.mechanisms.quantities import SEED_RANGE
 from farpath.metrics.studies import studies
 from farpath.planning.path_files import named_paths
 from farpath.planning.path_options import DEFAULT_PATH
-from farpath.planning.request import SEED_RANGE, RunRequest
+from farpath.planning.request import RunRequest
 from farpath.programs.catalog import catalogue
 from farpath.record.record import RECORD_FILE, Record, load_record, records_in
 from farpath.report.figures.run_over_time import title

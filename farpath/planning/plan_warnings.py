@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from farpath.base.units import bound_text
+from farpath.mechanisms.draw.mechanism import undrawn
 from farpath.mechanisms.registry import mechanisms
 from farpath.programs.registry import program_of_flow
 from farpath.spec.path import ETHERNET_HEADER_BYTES
@@ -79,7 +80,7 @@ def _behind_a_queue(plan: Plan) -> tuple[str, ...]:
     """
     path = plan.path
     queue_s = 8 * path.buffer_bytes / path.rate_bps
-    flows = plan.schedule.all_flows
+    flows = undrawn(plan).schedule.all_flows
     first_s = min(flow.start_s for flow in flows)
     joining = [
         flow

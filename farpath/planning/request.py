@@ -66,7 +66,6 @@ if TYPE_CHECKING:
 
 DEFAULT_STACK = "htcp"
 DEFAULT_REGION = "120s"
-SEED_RANGE = (1, 2**31 - 1)
 #: Whether receivers delay ACKs, by the values of the option.
 ACKS = {"delayed": True, "each": False}
 #: Options of mechanisms on the path.
@@ -368,7 +367,7 @@ class PlainRequest:
             "Seed of all random choices; another seed makes an independent repeat.",
             "1",
             "1",
-            allowed=range_text(SEED_RANGE, ""),
+            allowed=range_text(quantities.SEED_RANGE, ""),
             placeholder="N",
             common=True,
         ),
@@ -515,7 +514,7 @@ class PlainRequest:
         texts = stack_texts.parse_stacks(self.stack)
         if self.parallel is None:
             return texts
-        count = _whole("parallel", self.parallel, (1, MOST_FLOWS))
+        count = quantities.whole_number("parallel", self.parallel, (1, MOST_FLOWS))
         if len(texts) > 1:
             raise BadInputError(
                 option="parallel",
@@ -675,17 +674,8 @@ def _clock(lab: str, clock: str | None) -> str:
 
 def parse_seed(text: str) -> int:
     """Return a seed; raise BadInputError for a text that is none."""
-    return _whole("seed", text, SEED_RANGE)
+    return quantities.whole_number("seed", text, quantities.SEED_RANGE)
 
 
 def _parsed(quantity: Quantity[Number], text: str | None, name: str, default: Number) -> Number:
     return default if text is None else quantity.parse(text, name)
-
-
-def _whole(name: str, text: str, allowed: tuple[int, int]) -> int:
-    low, high = allowed
-    if not (text.isascii() and text.isdigit() and len(text) <= 10 and low <= int(text) <= high):
-        raise BadInputError(
-            option=name, given=text, remedy=f"it must be a whole number from {low} to {high}"
-        )
-    return int(text)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from farpath.base.column import NOTHING, number
 from farpath.base.sizes import size_text
 from farpath.mechanisms.disk.mechanism import disk_counts
+from farpath.mechanisms.draw.mechanism import regions_of
 from farpath.mechanisms.registry import mechanism_columns
 from farpath.metrics.catalogue import FLOW, LINK, SHORT_FLOW, in_mbps
 from farpath.metrics.flow_summary import FlowSummary, flows_of, spurious_of
@@ -311,6 +312,6 @@ def regions_table(summary: Summary, plan: Plan) -> Table:
             number(region.fairness, 2) if len(region.flows) > 1 else NOTHING,
             number(region.rtt_max_ms, 1),
         )
-        for region, span in zip(summary.regions, plan.schedule.regions(), strict=True)
+        for region, span in zip(summary.regions, regions_of(plan), strict=True)
     )  # fmt: skip
     return Table.of_texts("Each region, in which the same flows send", header, rows)

@@ -12,6 +12,7 @@ from farpath.base.errors import FarpathError
 from farpath.base.options import options_of
 from farpath.base.path_variants import base_name, of_topology
 from farpath.mechanisms.changes.text import rate_text, rtt_text
+from farpath.mechanisms.draw.mechanism import undrawn
 from farpath.mechanisms.registry import texts_of
 from farpath.planning.end_host_sysctls import OWN_SETTINGS
 from farpath.planning.path_files import named_paths
@@ -94,7 +95,8 @@ def _candidates(plan: Plan) -> Iterator[RunRequest]:
 
 def _full_request(plan: Plan) -> RunRequest:
     """Return the request with all that a plan says, as options of the command line."""
-    path, settings, schedule = plan.path, plan.settings, plan.schedule
+    before = undrawn(plan)
+    path, settings, schedule = plan.path, plan.settings, before.schedule
     name = base_name(path.name, of_topology(plan.topology, plan.bottlenecks))
     size = f"{path.buffer_bytes / 1e6:.12g}MB"
     buffer = f"{path.buffer_packets}packets" if path.buffer_packets else size
@@ -118,7 +120,7 @@ def _full_request(plan: Plan) -> RunRequest:
         seed=str(plan.seed),
         lab=settings.lab,
         clock=settings.clock if settings.lab == VIRTUAL else None,
-        **texts_of(plan),
+        **{**texts_of(plan), **texts_of(before)},
     )
 
 

@@ -8,6 +8,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.metrics.share import fair_shares, joint_means_bps
+from farpath.record.record import load_record
 from tests.support.command_line import Farpath
 
 pytestmark = pytest.mark.lab
@@ -45,6 +47,12 @@ def test_a_league_writes_what_each_stack_had_beside_each_other_one(
     with (tmp_path / "report" / "league.csv").open() as file:
         rows = list(csv.DictReader(file))
     shares = {(row["stack"], row["other"]): float(row["share"]) for row in rows}
+    # A share is what searches and studies call so, without the start
+    (row,) = (row for row in rows if (row["stack"], row["other"]) == ("reno", "bbr"))
+    record = load_record(tmp_path / "results" / row["record"])
+    means_bps = joint_means_bps(record.samples, record.plan.schedule)
+    assert float(row["share"]) == pytest.approx(fair_shares(means_bps)[0])
+    assert float(row["throughput_mbps"]) == pytest.approx(means_bps[0] / 1e6)
     # Both flows of a run share a line that they fill
     assert shares["reno", "bbr"] + shares["bbr", "reno"] == pytest.approx(2)
     assert shares["bbr", "reno"] > 1

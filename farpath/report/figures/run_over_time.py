@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from farpath.mechanisms.draw.mechanism import regions_of
 from farpath.mechanisms.era.mechanism import era_text
 from farpath.mechanisms.trace.trace_table import windows_mb
 from farpath.metrics.run import per_second, smoothed_flows
@@ -61,7 +62,7 @@ def title(plan: Plan) -> str:
 
 def boundaries_s(plan: Plan) -> list[float]:
     """Return the times in s at which one region ends and the next begins."""
-    return [region.start_s for region in plan.schedule.regions()][1:]
+    return [region.start_s for region in regions_of(plan)][1:]
 
 
 def region_tick_s(plan: Plan) -> float | None:
@@ -178,7 +179,7 @@ def _mark_regions(axes: Axes, plan: Plan) -> None:
 
 def region_names(plan: Plan) -> list[str]:
     """Return the label of each region: if there are many, only their numbers fit."""
-    regions = plan.schedule.regions()
+    regions = regions_of(plan)
     shortest_s = min(region.stop_s - region.start_s for region in regions)
     word = "region " if shortest_s >= MIN_NAMED_FRACTION * plan.schedule.duration_s else ""
     return [f"{word}{region.number}" for region in regions]
@@ -186,9 +187,9 @@ def region_names(plan: Plan) -> list[str]:
 
 def number_regions(axes: Axes, plan: Plan) -> None:
     """Write each region's number above its stretch of time; a single one needs none."""
-    if len(plan.schedule.regions()) == 1:
+    if len(regions_of(plan)) == 1:
         return
-    for region, name in zip(plan.schedule.regions(), region_names(plan), strict=True):
+    for region, name in zip(regions_of(plan), region_names(plan), strict=True):
         axes.text(
             (region.start_s + region.stop_s) / 2, 1.02, name, ha="center", va="bottom",
             fontsize=7.5, color=QUIET, transform=axes.get_xaxis_transform(),

@@ -13,6 +13,7 @@ from itertools import cycle, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from farpath.base.sizes import memory_text
+from farpath.mechanisms.draw.mechanism import regions_of
 from farpath.mechanisms.registry import mechanisms
 from farpath.mechanisms.trace.trace_table import windows_mb
 from farpath.metrics.flow import flow_samples, receiver_limited_part
@@ -306,13 +307,13 @@ def _window_traces(
 
 def _region_numbers(plan: Plan) -> list[dict[str, Any]]:
     """Return each region's number above its stretch of time; none of a single one."""
-    if len(plan.schedule.regions()) == 1:
+    if len(regions_of(plan)) == 1:
         return []
     return [
         {"xref": "x", "yref": "paper", "x": (region.start_s + region.stop_s) / 2, "y": 1,
          "yanchor": "bottom", "text": name, "showarrow": False,
          "font": {"size": 11, "color": NUMBER_COLOUR}}
-        for region, name in zip(plan.schedule.regions(), region_names(plan), strict=True)
+        for region, name in zip(regions_of(plan), region_names(plan), strict=True)
     ]  # fmt: skip
 
 
@@ -433,7 +434,7 @@ def render_page(record: Record, links: NavLinks | None = None, assets: str = "")
         curves=curves(record),
         above_rate=above_rate_note(record.samples, plan),
         panel_notes=_panel_notes(record),
-        has_regions=len(plan.schedule.regions()) > 1,
+        has_regions=len(regions_of(plan)) > 1,
         tables=overview(record),
         command=command_of(plan, record.request),
         kernels=record.kernel if record.has_kernels_by_side else "",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from farpath.cli.shared_options import AsJson, Cores, ReportsDir
+from farpath.cli.shared_options import AsJson, Cores, Draws, ReportsDir
 
 if TYPE_CHECKING:
     from farpath.report.report import Report
@@ -42,6 +42,7 @@ def conformance(
             metavar="KERNEL", help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."
         ),
     ] = None,
+    draws: Draws = None,
     cores: Cores = None,
     out: ReportsDir = RESULTS,
     list_scenarios: Annotated[
@@ -51,13 +52,15 @@ def conformance(
 ) -> None:
     """Run the scenarios that a stack's standards state; print measured and stated values.
 
+    The verdict is on the median of several draws of each run.
+
     Exit status 1: a value differs, and Linux is not known to differ there; 4: a run failed.
     """
     from farpath.base.files import require_directory, safe_name
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.artifacts.kernels import images_of, one_kernel, title_of
     from farpath.lab.machine import available_cores
-    from farpath.runs.run_set import planned_run
+    from farpath.runs.run_set import draws_of_run
     from farpath.uses.conformance.runner import run_scenarios
     from farpath.uses.conformance.scenarios import scenarios_of
 
@@ -71,7 +74,7 @@ def conformance(
     at_once = cores or available_cores()
     # Wrong options are refused before a kernel is built.
     require_directory(out)
-    runs = [planned_run(scenario.name, scenario.request(stack)) for scenario in chosen]
+    runs = [draws_of_run(scenario.name, scenario.request(stack), draws) for scenario in chosen]
     images = (
         find_images() if kernel is None else images_of(one_kernel(kernel, "--kernel"), LOG.info)
     )

@@ -52,16 +52,25 @@ def table(conformance: Conformance) -> Table:
         Column("document", "document", lambda verdict: _source(verdict.statement)),
         Column("level", "level", lambda verdict: verdict.statement.level),
         Column("measured", "measured", lambda verdict: verdict.value,
-               shown=lambda verdict: _number(verdict.value)),
+               shown=lambda verdict: verdict.measured.text(_number)),
+        Column("least", "", lambda verdict: verdict.measured.least, for_people=False),
+        Column("most", "", lambda verdict: verdict.measured.most, for_people=False),
         Column("stated", "stated", lambda verdict: verdict.stated, shown=_stated),
         Column("", "deviation", lambda verdict: verdict.deviation),
         Column("unit", "", lambda verdict: verdict.statement.unit, for_people=False),
         Column("verdict", "verdict", lambda verdict: str(verdict.state)),
     )  # fmt: skip
     named = dict.fromkeys(verdict.statement.document for verdict in conformance.verdicts)
-    note = "; ".join(f"{name}: {book().documents[name]}" for name in named)
+    documents = "; ".join(f"{name}: {book().documents[name]}" for name in named)
+    note = ". ".join([*_draws_words(conformance), documents])
     heading = _heading(conformance)
     return Table.of("conformance", heading, columns, conformance.verdicts, note)
+
+
+def _draws_words(conformance: Conformance) -> list[str]:
+    """Return what measured values are of, where they are of several draws."""
+    draws = conformance.draws
+    return [f"Measured: median (and range) of {draws} draws"] if draws > 1 else []
 
 
 def summary(verdicts: Iterable[Verdict]) -> str:
@@ -81,12 +90,20 @@ def reasons(verdicts: Iterable[Verdict]) -> list[str]:
 def text(conformance: Conformance) -> str:
     """Return the report for a terminal."""
     verdicts = conformance.verdicts
-    return "\n".join([as_wide_text(table(conformance)), *reasons(verdicts), summary(verdicts)])
+    return "\n".join(
+        [
+            as_wide_text(table(conformance)),
+            *reasons(verdicts),
+            *conformance.notes,
+            summary(verdicts),
+        ]
+    )
 
 
 def markdown(conformance: Conformance, figures: Mapping[str, str]) -> str:
     """Return the report in Markdown; ``figures``: the names of files by scenario."""
-    listed = "".join(f"- {line}\n" for line in reasons(conformance.verdicts))
+    lines = [*reasons(conformance.verdicts), *conformance.notes]
+    listed = "".join(f"- {line}\n" for line in lines)
     drawn = "".join(f"![{name}]({file})\n" for name, file in figures.items())
     parts = [as_markdown(table(conformance)), listed, drawn, summary(conformance.verdicts)]
     return "\n".join(part for part in parts if part) + "\n"
@@ -98,6 +115,8 @@ def as_dict(conformance: Conformance) -> dict[str, Any]:
         "farpath": __version__,
         "stack": conformance.stack,
         "kernel": conformance.kernel,
+        "draws": conformance.draws,
+        "notes": list(conformance.notes),
         "counts": {
             str(state): count for state, count in count_states(conformance.verdicts).items()
         },
@@ -123,6 +142,8 @@ def _statement(verdict: Verdict) -> dict[str, Any]:
         "level": statement.level,
         "says": statement.says,
         "measured": _finite(verdict.value),
+        "least": _finite(verdict.measured.least),
+        "most": _finite(verdict.measured.most),
         "stated": _finite(verdict.stated),
         "bound": statement.bound,
         "off_by": _finite(statement.off_by(verdict.stated)),
@@ -144,7 +165,9 @@ def html(conformance: Conformance, figures: Mapping[str, str]) -> str:
             "command": " ".join(
                 ["farpath run", *verdicts[0].scenario.request(conformance.stack).options()]
             ),
-            "rows": [(verdict, _stated(verdict), _number(verdict.value)) for verdict in verdicts],
+            "rows": [
+                (verdict, _stated(verdict), verdict.measured.text(_number)) for verdict in verdicts
+            ],
             "figure": figures.get(name, ""),
         }
         for name, verdicts in by_scenario.items()
@@ -153,6 +176,12 @@ def html(conformance: Conformance, figures: Mapping[str, str]) -> str:
         "conformance.html",
         heading=_heading(conformance),
         assets="",
-        summary=summary(conformance.verdicts),
+        summary=". ".join(
+            [
+                summary(conformance.verdicts),
+                *_draws_words(conformance),
+                *(note.rstrip(".") for note in conformance.notes),
+            ]
+        ),
         sections=sections,
     )

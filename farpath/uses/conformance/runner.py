@@ -8,23 +8,30 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from farpath.lab.artifacts.images import Images
+from farpath.metrics.one_draw import one_draw_notes
 from farpath.record.record import Record
 from farpath.runs.make import FailedRun, make_runs
 from farpath.runs.progress import progress_printer
 from farpath.runs.run_set import PlannedRun, RunSet
 from farpath.uses.conformance.scenario_measures import MEASURES
 from farpath.uses.conformance.scenarios import Scenario
-from farpath.uses.conformance.verdict import Verdict, failed, judge
+from farpath.uses.conformance.verdict import Verdict, failed, judge, of_draws
 
 
 @dataclass(frozen=True)
 class Conformance:
-    """The verdicts on a stack on a kernel, and the records of its scenarios by their names."""
+    """The verdicts on a stack on a kernel.
+
+    ``records``: of the scenarios by their names, of several draws that of the first. ``draws``: of
+    each scenario. ``notes``: sentences on runs in which nothing is random.
+    """
 
     stack: str
     kernel: str
     verdicts: tuple[Verdict, ...]
     records: Mapping[str, FilePath]
+    draws: int = 1
+    notes: tuple[str, ...] = ()
 
 
 def judged(scenario: Scenario, record: Record) -> list[Verdict]:
@@ -37,7 +44,7 @@ def judged(scenario: Scenario, record: Record) -> list[Verdict]:
 
 def run_scenarios(
     scenarios: Sequence[Scenario],
-    runs: Sequence[PlannedRun],
+    runs: Sequence[Sequence[PlannedRun]],
     stack: str,
     kernel: str,
     images: Images,
@@ -46,18 +53,27 @@ def run_scenarios(
 ) -> Conformance:
     """Run scenarios on a kernel, several at once, and judge them; print progress.
 
-    ``runs``: those of the scenarios. ``kernel``: its name for people. A run that fails is a
-    verdict. Raises as ``make_runs``.
+    ``runs``: those of each scenario, as many draws of it. ``kernel``: its name for people. A run
+    that fails is a verdict. Raises as ``make_runs``.
     """
-    run_set = RunSet(tuple(replace(run, images=images) for run in runs))
-    measures = [partial(judged, scenario) for scenario in scenarios]
+    pairs = [(scenario, run) for scenario, of in zip(scenarios, runs, strict=True) for run in of]
+    run_set = RunSet(tuple(replace(run, images=images) for _, run in pairs))
+    measures = [partial(judged, scenario) for scenario, _ in pairs]
     watch = progress_printer("conformance")
     made = make_runs(run_set, out, at_once, watch, measure=measures)
-    verdicts: list[Verdict] = []
-    for scenario, result in zip(scenarios, made.results, strict=True):
+    by_scenario: dict[str, list[Sequence[Verdict]]] = {}
+    records: dict[str, FilePath] = {}
+    for (scenario, _), result in zip(pairs, made.results, strict=True):
+        of_scenario = by_scenario.setdefault(scenario.name, [])
         if isinstance(result, FailedRun):
-            verdicts += failed(scenario, result.error.message)
+            of_scenario.append(failed(scenario, result.error.message))
         else:
-            verdicts += result.value
-    records = {result.run.name: result.record for result in made.runs}
-    return Conformance(stack, kernel, tuple(verdicts), records)
+            of_scenario.append(result.value)
+            records.setdefault(scenario.name, result.record)
+    verdicts = tuple(
+        of_draws(of_statement)
+        for of_scenario in by_scenario.values()
+        for of_statement in zip(*of_scenario, strict=True)
+    )
+    notes = one_draw_notes([run.plan for _, run in pairs])
+    return Conformance(stack, kernel, verdicts, records, len(runs[0]), notes)

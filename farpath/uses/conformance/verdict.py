@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from farpath.metrics.estimate import Spread, spread
 from farpath.uses.conformance.scenarios import Scenario, Statement
 from farpath.uses.conformance.trace_parts import Measured
 
@@ -26,7 +27,8 @@ class Verdict:
     """A statement of a scenario, and the result of its run.
 
     ``value`` and ``stated`` are NaN where there is none. ``why``: why it is not decided or failed,
-    or why Linux differs knowingly.
+    or why Linux differs knowingly. ``values``: of several draws of the run the values of all that
+    have one; ``value`` is then the one in the middle.
     """
 
     scenario: Scenario
@@ -35,6 +37,12 @@ class Verdict:
     value: float = math.nan
     stated: float = math.nan
     why: str = ""
+    values: tuple[float, ...] = ()
+
+    @property
+    def measured(self) -> Spread:
+        """The value, and its range over draws."""
+        return replace(spread(self.values or (self.value,)), median=self.value)
 
     @property
     def name(self) -> str:
@@ -69,6 +77,21 @@ def failed(scenario: Scenario, why: str) -> list[Verdict]:
     return [
         Verdict(scenario, statement, State.FAILED, why=why) for statement in scenario.statements
     ]
+
+
+def of_draws(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict on one statement by several draws: that of the draw in the middle.
+
+    Draws stand in the order of their distance from what is stated there. What half of them or more
+    could not decide, or failed in, is not decided or failed.
+    """
+    without = (State.UNDECIDED, State.FAILED)
+    decided = [verdict for verdict in verdicts if verdict.state not in without]
+    if 2 * len(decided) <= len(verdicts):
+        return next(verdict for verdict in verdicts if verdict not in decided)
+    ordered = sorted(decided, key=lambda verdict: verdict.value - verdict.stated)
+    middle = ordered[(len(ordered) - 1) // 2]
+    return replace(middle, values=tuple(verdict.value for verdict in decided))
 
 
 def count_states(verdicts: Iterable[Verdict]) -> dict[State, int]:

@@ -11,7 +11,7 @@ import typer
 
 from farpath.cli.logs import print_paths
 from farpath.cli.run_options import with_run_options
-from farpath.cli.shared_options import RESULTS, AsJson, Cores, RecordsDir
+from farpath.cli.shared_options import RESULTS, AsJson, Cores, Draws, RecordsDir
 from farpath.runs.axes import split_options, split_values
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from farpath.uses.league.question import League
 
 TABLE_FILE, FIGURE_FILE, PAGE_FILE = "league.csv", "league.png", "league.html"
+PAIRS_FILE = "pairs.csv"
 #: How long both flows send, if neither TIME, REGION nor BYTES says it.
 DEFAULT_TIME = "60s"
 #: The folder of a league's files among its records.
@@ -39,6 +40,7 @@ def league(
     seeds: Annotated[
         int, typer.Option(metavar="N", help="How many seeds each encounter gets, from --seed on.")
     ] = 1,
+    draws: Draws = None,
     out: RecordsDir = RESULTS,
     report: Annotated[
         FilePath | None,
@@ -72,15 +74,15 @@ def league(
         option_values["time"] = DEFAULT_TIME
     stacks = split_values(STACK, option_values.pop(STACK))
     single, axes = split_options(option_values)
-    planned = plan_league(RunRequest(**single), stacks, axes, seeds)
+    planned = plan_league(RunRequest(**single), stacks, axes, seeds, draws)
     print_paths(run.plan.path for run in planned.run_set.runs)
     watch = progress_printer("league")
     outcome = make_runs(planned.run_set, out, cores, watch, measure=sides_of)
     if outcome.runs:
         found = encounters(outcome)
-        draws = tuple(one_draw_notes([made.run.plan for made in outcome.runs]))
+        notes = one_draw_notes([made.run.plan for made in outcome.runs])
         hrefs = {made.record.name: _href(made.record, report) for made in outcome.runs}
-        made = _report(planned, found, report, _remarks(single), draws, hrefs)
+        made = _report(planned, found, report, _remarks(single), notes, hrefs)
         made.write(report)
         made.print(report, as_json)
     if outcome.failed:
@@ -115,12 +117,12 @@ def _report(
     found: tuple[Encounter, ...],
     report: FilePath,
     remarks: tuple[str, ...],
-    draws: tuple[str, ...],
+    notes: tuple[str, ...],
     hrefs: Mapping[str, str],
 ) -> Report:
     """Return the table of all encounters, the matrix and the page.
 
-    ``draws``: notes on runs in which nothing is random. ``hrefs``: addresses of runs from the
+    ``notes``: on runs in which nothing is random. ``hrefs``: addresses of runs from the
     report, by the names of their records.
     """
     from farpath.report.report import Report
@@ -128,20 +130,31 @@ def _report(
     from farpath.uses.league.figure import draw_league
     from farpath.uses.league.measure import by_conditions
     from farpath.uses.league.page import render_league
-    from farpath.uses.league.table import encounters_table, shares_table, standings_table
+    from farpath.uses.league.table import (
+        encounters_table,
+        pairs_table,
+        shares_table,
+        standings_table,
+    )
 
-    table = encounters_table(found)
+    table, pairs = encounters_table(found), pairs_table(found)
     texts = []
     for title, group in by_conditions(found).items():
         shares = rich_table(shares_table(planned, group, title))
         texts += [render(shares, width_columns=TEXT_COLUMNS)]
         texts += [as_text(standings_table(planned, group, title))]
-    page = render_league(planned, found, (*remarks, *(note.rstrip(".") for note in draws)), hrefs)
+    page = render_league(planned, found, (*remarks, *(note.rstrip(".") for note in notes)), hrefs)
     return Report(
-        {PAGE_FILE: page, FIGURE_FILE: draw_league(planned, found), TABLE_FILE: as_csv(table)},
-        "".join([*texts, *(f"{note}\n" for note in draws)]),
+        {
+            PAGE_FILE: page,
+            FIGURE_FILE: draw_league(planned, found),
+            TABLE_FILE: as_csv(table),
+            PAIRS_FILE: as_csv(pairs),
+        },
+        "".join([*texts, *(f"{note}\n" for note in notes)]),
         {
             "report": str(report),
             "encounters": table.objects,
+            "pairs": pairs.objects,
         },
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from farpath.report.figures.style import print_style
-from farpath.uses.league.measure import Encounter, by_conditions, mean_shares
+from farpath.uses.league.measure import Encounter, by_conditions, shares_of
 from farpath.uses.league.question import League
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ DARK_FROM = 60.0
 def draw_league(league: League, found: tuple[Encounter, ...]) -> Figure:
     """Draw the shares in per cent of a fair half: red is less, blue is more than that.
 
-    A row has the shares of its stack beside each column's. Pairs without a record stay empty.
+    A row has the shares of its stack beside each column's, medians over runs. Pairs without a
+    record stay empty.
     """
     from matplotlib.figure import Figure
 
@@ -43,10 +44,13 @@ def draw_league(league: League, found: tuple[Encounter, ...]) -> Figure:
         figure = Figure(figsize=(width_in, height_in), layout="constrained")
         all_axes = list(figure.subplots(rows, columns, squeeze=False).flat)
         for axes, (title, group) in zip(all_axes, panels.items(), strict=False):
-            shares = mean_shares(group)
+            shares = shares_of(group)
             grid = np.array(
                 [
-                    [100 * shares.get((stack, other), math.nan) for other in league.stacks]
+                    [
+                        100 * shares[stack, other].median if (stack, other) in shares else math.nan
+                        for other in league.stacks
+                    ]
                     for stack in league.stacks
                 ]
             )

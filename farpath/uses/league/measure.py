@@ -7,12 +7,14 @@ import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from farpath.mechanisms.draw.mechanism import drawn
 from farpath.mechanisms.transfer.mechanism import completions_of
+from farpath.metrics.estimate import Spread, spread
 from farpath.metrics.flow_summary import flow_summaries
 from farpath.metrics.one_draw import is_one_draw
 from farpath.metrics.rtt import ping_delay_ms
 from farpath.metrics.run import utilisation
-from farpath.metrics.share import fair_shares
+from farpath.metrics.share import fair_shares, joint_means_bps, joint_stretch_s
 from farpath.planning.stack_texts import parse_stacks
 from farpath.record.record import Record
 from farpath.runs.make import MadeRun, MadeSet
@@ -23,10 +25,12 @@ from farpath.uses.league.question import STACK, League
 class Side:
     """What one of the two flows of a run had.
 
-    ``share``: its throughput over half of both flows', so that 1 is a fair half.
-    ``throughput_bps``, ``retransmits``, ``completion_s``: its own. ``utilisation``: of both, the
-    part of the bottleneck's rate that they received as data. ``delay_ms``: the 95th percentile of
-    ping's RTTs above the base RTT, which both caused. Values that are not known are None.
+    ``throughput_bps``: its mean in the time that shares count (``farpath.metrics.share``); of a
+    flow of a number of bytes, over its own time. ``share``: that over half of both flows', so that
+    1 is a fair half. ``retransmits``, ``completion_s``: its own, of the whole run.
+    ``utilisation``: of both, the payload that they received over the bottleneck's mean rate in the
+    same time. ``delay_ms``: the 95th percentile of ping's RTTs above the base RTT, which both
+    caused. Values that are not known are None.
     """
 
     share: float
@@ -42,8 +46,8 @@ class Encounter(Side):
     """The result of one stack beside another in one run.
 
     ``conditions``: the values of further options, as typed. ``stack``, ``other``: as typed, equal
-    for a stack beside itself. ``record``: the name of the run's record. ``one_draw``: whether
-    nothing in the run is random.
+    for a stack beside itself. ``seed``, ``draw``: of the run; None without a draw. ``record``: the
+    name of the run's record. ``one_draw``: whether nothing in the run is random.
     """
 
     conditions: Mapping[str, str]
@@ -52,11 +56,12 @@ class Encounter(Side):
     seed: int
     record: str
     one_draw: bool = False
+    draw: int | None = None
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A stack in a league under one set of conditions; means over seeds, a fair half is 1.
+    """A stack in a league under one set of conditions; medians over runs, a fair half is 1.
 
     ``won_mean``: its mean share beside the others. ``won_least``: its least share, with the other
     stack. ``left_least``: the least share that it left to another, with that stack. ``own_least``:
@@ -79,13 +84,22 @@ class Standing:
 
 def sides_of(record: Record) -> tuple[Side, ...]:
     """Return what each flow of a run had."""
-    flows = flow_summaries(record.samples, record.plan, completions_of(record))
-    throughputs_bps = [flow.throughput_bps for flow in flows]
-    used = utilisation(sum(throughputs_bps), record.plan.rates.mean)
+    plan = record.plan
+    flows = flow_summaries(record.samples, plan, completions_of(record))[: len(plan.schedule.flows)]
+    if plan.transfer_bytes:
+        throughputs_bps = tuple(flow.throughput_bps for flow in flows)
+        rate_bps = plan.rates.mean
+    else:
+        throughputs_bps = joint_means_bps(record.samples, plan.schedule)
+        from_s, stop_s = joint_stretch_s(plan.schedule)
+        rate_bps = plan.rates.integral(from_s, stop_s) / (stop_s - from_s)
+    used = utilisation(sum(throughputs_bps), rate_bps)
     delay_ms = ping_delay_ms(record)
     return tuple(
-        Side(share, flow.throughput_bps, flow.retransmits, flow.completion_s, used, delay_ms)
-        for flow, share in zip(flows, fair_shares(throughputs_bps), strict=True)
+        Side(share, throughput_bps, flow.retransmits, flow.completion_s, used, delay_ms)
+        for flow, throughput_bps, share in zip(
+            flows, throughputs_bps, fair_shares(throughputs_bps), strict=True
+        )
     )
 
 
@@ -97,6 +111,7 @@ def encounters(outcome: MadeSet[tuple[Side, ...]]) -> tuple[Encounter, ...]:
 def _encounters(made: MadeRun[tuple[Side, ...]]) -> Iterator[Encounter]:
     named = zip(parse_stacks(made.run.values[STACK]), made.value, strict=True)
     conditions = {name: text for name, text in made.run.values.items() if name != STACK}
+    data = drawn(made.run.plan)
     for (stack, side), (other, _) in itertools.permutations(named, 2):
         yield Encounter(
             conditions=conditions,
@@ -106,6 +121,7 @@ def _encounters(made: MadeRun[tuple[Side, ...]]) -> Iterator[Encounter]:
             **vars(side),
             record=made.record.name,
             one_draw=is_one_draw(made.run.plan),
+            draw=None if data is None else data["number"],
         )
 
 
@@ -118,13 +134,13 @@ def by_conditions(found: tuple[Encounter, ...]) -> dict[str, tuple[Encounter, ..
     return {title: tuple(group) for title, group in groups.items()}
 
 
-def mean_shares(found: tuple[Encounter, ...]) -> dict[tuple[str, str], float]:
-    """Return the mean share over seeds, by stack and other; of a stack's own pair the smaller."""
+def shares_of(found: tuple[Encounter, ...]) -> dict[tuple[str, str], Spread]:
+    """Return the shares of all runs, by stack and other; of a stack's own pair the smaller."""
     shares: dict[tuple[str, str], list[float]] = {}
     for (stack, other, _), group in _by_run(found).items():
         # A run has a side for each of the two; beside itself a stack has both
         shares.setdefault((stack, other), []).append(min(each.share for each in group))
-    return {pair: statistics.fmean(values) for pair, values in shares.items()}
+    return {pair: spread(values) for pair, values in shares.items()}
 
 
 def _by_run(found: tuple[Encounter, ...]) -> dict[tuple[str, str, int], list[Encounter]]:
@@ -140,7 +156,7 @@ def standings(league: League, found: tuple[Encounter, ...]) -> tuple[Standing, .
     The order goes by the least share that any flow had in a stack's encounters, as max-min fairness
     does: stacks that take all and stacks that get nothing stand at the end.
     """
-    shares = mean_shares(found)
+    shares = {pair: share.median for pair, share in shares_of(found).items()}
     stacks = league.stacks
     whole = [
         stack

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from farpath.base.column import number
+from farpath.metrics.estimate import Spread
 from farpath.report.html.render import render
 from farpath.report.table import Table
-from farpath.uses.league.measure import Encounter, by_conditions, mean_shares
+from farpath.uses.league.measure import Encounter, by_conditions, shares_of
 from farpath.uses.league.question import League
 from farpath.uses.league.table import BESIDE, runs_words, standings_table
 
@@ -18,7 +19,7 @@ from farpath.uses.league.table import BESIDE, runs_words, standings_table
 class Cell:
     """The share of a row's stack beside a column's: as text, a colour, and more in words.
 
-    ``href``: the address of its run, or of its first run's of several seeds; empty without one.
+    ``href``: the address of its run, or of the first of several; empty without one.
     """
 
     share: str
@@ -65,7 +66,7 @@ def render_league(
 def _part(
     league: League, title: str, group: tuple[Encounter, ...], hrefs: Mapping[str, str]
 ) -> Part:
-    shares = mean_shares(group)
+    shares = shares_of(group)
     matrix = {
         stack: tuple(
             _cell(
@@ -82,8 +83,8 @@ def _part(
     return Part(title or "Shares", standings_table(league, group, title), matrix)
 
 
-def _cell(share: float, group: list[Encounter], hrefs: Mapping[str, str]) -> Cell:
-    per_cent = 100 * share
+def _cell(share: Spread, group: list[Encounter], hrefs: Mapping[str, str]) -> Cell:
+    per_cent = 100 * share.median
     red, green, blue = (178, 24, 43) if per_cent < 100 else (33, 102, 172)
     depth = min(1.0, abs(per_cent - 100) / 100)
     delays_ms = [each.delay_ms for each in group if each.delay_ms is not None]
@@ -91,5 +92,7 @@ def _cell(share: float, group: list[Encounter], hrefs: Mapping[str, str]) -> Cel
     mbps = statistics.fmean(each.throughput_bps for each in group) / 1e6
     used = 100 * statistics.fmean(each.utilisation for each in group)
     about = f"{mbps:.1f} Mbit/s of data; both: {used:.0f} % of the rate, delay p95 {delay} ms"
+    if share.count > 1:
+        about = f"{100 * share.least:.0f} to {100 * share.most:.0f} in {share.count} runs; {about}"
     href = hrefs.get(min(group, key=lambda each: each.seed).record, "")
     return Cell(f"{per_cent:.0f}", f"rgba({red}, {green}, {blue}, {0.75 * depth:.2f})", about, href)

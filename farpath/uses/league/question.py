@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from farpath.base.errors import BadInputError
 from farpath.planning.request import RunRequest
 from farpath.planning.stack_texts import parse_stacks
-from farpath.runs.run_set import RunSet, product_set
+from farpath.runs.run_set import RunSet, draws_of, product_set
 
 #: The sign between the two stacks of an encounter, as in STACK.
 _BESIDE = "+"
@@ -25,12 +25,17 @@ class League:
 
 
 def plan_league(
-    base: RunRequest, stacks: Sequence[str], axes: Mapping[str, tuple[str, ...]], seeds: int
+    base: RunRequest,
+    stacks: Sequence[str],
+    axes: Mapping[str, tuple[str, ...]],
+    seeds: int,
+    draws: int | None = 1,
 ) -> League:
     """Plan a run for each pair of stacks, a stack and itself included.
 
     ``base``: the options that all runs share. ``axes``: values of further options: each
-    combination of these has all encounters. Raises BadInputError for fewer than two stacks, for one
+    combination of these has all encounters. ``seeds``, ``draws``: of each encounter, as
+    ``draws_of`` has them. Raises BadInputError for fewer than two stacks, for one
     that is several flows, and as ``product_set``.
     """
     if len(stacks) < 2:
@@ -45,4 +50,5 @@ def plan_league(
                 remedy="in a league each is one flow, and meets each of the others",
             )
     pairs = tuple(map(_BESIDE.join, itertools.combinations_with_replacement(stacks, 2)))
-    return League(tuple(stacks), product_set(base, {**axes, STACK: pairs}, seeds))
+    run_set = product_set(base, {**axes, STACK: pairs}, seeds, draws=draws_of(draws, base, seeds))
+    return League(tuple(stacks), run_set)

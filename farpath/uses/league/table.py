@@ -6,10 +6,16 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from farpath.base.column import Column, number
+from farpath.base.column import NOTHING, Column, given, number
 from farpath.metrics.catalogue import in_mbps
 from farpath.report.table import Table
-from farpath.uses.league.measure import Encounter, Standing, mean_shares, standings
+from farpath.uses.league.measure import (
+    Encounter,
+    Standing,
+    by_conditions,
+    shares_of,
+    standings,
+)
 from farpath.uses.league.question import League
 
 
@@ -36,7 +42,10 @@ _STANDINGS: tuple[Column[Standing], ...] = (
 )  # fmt: skip
 #: The columns of an encounter after its options.
 _ENCOUNTERS: tuple[Column[Encounter], ...] = (
-    *(Column[Encounter](key, key, attrgetter(key)) for key in ("stack", "other", "seed", "share")),
+    *(
+        Column[Encounter](key, key, attrgetter(key))
+        for key in ("stack", "other", "seed", "draw", "share")
+    ),
     Column("throughput_mbps", "throughput_mbps", lambda each: in_mbps(each.throughput_bps), 2),
     *(
         Column[Encounter](key, key, attrgetter(key))
@@ -64,8 +73,9 @@ def _per_cent(share: float | None) -> str:
 
 def runs_words(found: tuple[Encounter, ...]) -> str:
     """Return a sentence on how many runs a share is of."""
-    seeds = len({each.seed for each in found})
-    return f"Means over {seeds} seeds." if seeds > 1 else "Each is of one run."
+    runs = len({each.seed for each in found})
+    kind = "seeds" if any(each.draw is None for each in found) else "draws"
+    return f"Medians (and ranges) of {runs} {kind}." if runs > 1 else "Each is of one run."
 
 
 def standings_table(league: League, found: tuple[Encounter, ...], title: str) -> Table:
@@ -77,14 +87,43 @@ def standings_table(league: League, found: tuple[Encounter, ...], title: str) ->
 
 def shares_table(league: League, found: tuple[Encounter, ...], title: str) -> Table:
     """Return the matrix of shares under one set of conditions."""
-    shares = mean_shares(found)
+    shares = shares_of(found)
     rows = tuple(
-        (stack, *(_per_cent(shares.get((stack, other))) for other in league.stacks))
+        (
+            stack,
+            *(
+                shares[stack, other].text(_per_cent) if (stack, other) in shares else NOTHING
+                for other in league.stacks
+            ),
+        )
         for stack in league.stacks
     )
     heading = f"Shares{f', {title}' if title else ''}"
     note = _SHARES_NOTE.format(runs_words(found))
     return Table.of_texts(heading, (BESIDE, *league.stacks), rows, note)
+
+
+def pairs_table(found: tuple[Encounter, ...]) -> Table:
+    """Return a row for each stack beside each other one, with median and range over runs."""
+    rows = [
+        (group[0].conditions, stack, other, share)
+        for group in by_conditions(found).values()
+        for (stack, other), share in shares_of(group).items()
+    ]
+    options = tuple(found[0].conditions) if found else ()
+    keys = (*options, "stack", "other", "runs", "share_median", "share_least", "share_most")
+    return Table(
+        "pairs",
+        "Pairs",
+        tuple(given(key, key) for key in keys),
+        tuple(
+            (
+                *(conditions[name] for name in options),
+                *(stack, other, share.count, share.median, share.least, share.most),
+            )
+            for conditions, stack, other, share in rows
+        ),
+    )
 
 
 def encounters_table(found: tuple[Encounter, ...]) -> Table:

@@ -14,7 +14,7 @@ import typer
 from farpath.base.errors import BadInputError
 from farpath.cli.logs import print_paths
 from farpath.cli.run_options import with_options
-from farpath.cli.shared_options import RESULTS, AsJson, Cores, RecordsDir
+from farpath.cli.shared_options import RESULTS, AsJson, Cores, Draws, RecordsDir
 from farpath.planning.request import RunRequest
 from farpath.runs.axes import split_values
 
@@ -65,6 +65,7 @@ def starvation(
         int,
         typer.Option(metavar="N", help="How many are chosen together: as many cores are of use."),
     ] = BATCH,
+    draws: Draws = None,
     out: RecordsDir = RESULTS,
     report: Annotated[
         FilePath | None,
@@ -102,7 +103,7 @@ def starvation(
     stacks = split_values("stack", option_values.pop("stack"))
     time = option_values.pop("time")
     options = {name: text for name, text in option_values.items() if text is not None}
-    searches = plan_starvation(options, stacks, start, time, batch)
+    searches = plan_starvation(options, stacks, start, time, batch, draws)
     print_paths(_paths(searches[0]))
 
     def watch(search: Starvation, trial: Trial, made: Sequence[Trial]) -> None:
@@ -123,11 +124,11 @@ def _paths(search: Starvation) -> list[Path]:
 
 
 def _worst_plan(search: Starvation, trials: Sequence[Trial]) -> Plan:
-    """Return the plan of the run in which a flow had the least."""
+    """Return the plan of a run of the trial in which a flow had the least."""
     from farpath.lab.user_parts import BuiltParts
     from farpath.uses.starvation.question import worst
 
-    request = search.request(worst(trials).values)
+    request, *_ = search.requests(worst(trials).values)
     return request.plan(user_parts=BuiltParts(request.lab))
 
 

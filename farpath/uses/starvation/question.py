@@ -19,11 +19,13 @@ from typing import Any
 
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.quantities import MOMENT_S
+from farpath.metrics.estimate import Spread, spread
 from farpath.planning.request import RunRequest, check_lab, parse_seed
 from farpath.planning.stack_texts import parse_stacks
 from farpath.platforms import PLATFORMS
 from farpath.runs.axes import searched
 from farpath.runs.ranges import Range, Template
+from farpath.runs.run_set import draws_of, repeats
 from farpath.runs.trials import Interval, Number
 from farpath.spec.schedule import JOINING
 from farpath.spec.settings import HOST
@@ -39,8 +41,8 @@ class Starvation:
     ``pair``: the stacks, as typed; the first one's flow starts first. ``base``: the options that
     all runs share. ``templates``: by name, the options with a range in them, and ``start``.
     ``time``: duration of both flows together. ``seed``: of the runs and of the choice of trials.
-    ``batch``: number of trials that are chosen together, before any of them is made, so that the
-    number of cores alters none.
+    ``draws``: of each trial; one stands for its run as it is. ``batch``: number of trials that are
+    chosen together, before any of them is made, so that the number of cores alters none.
     """
 
     pair: tuple[str, str]
@@ -49,6 +51,7 @@ class Starvation:
     time: str
     seed: int
     batch: int
+    draws: int = 1
 
     @property
     def name(self) -> str:
@@ -75,7 +78,7 @@ class Starvation:
         return {name: template.text(values) for name, template in self.templates.items()}
 
     def request(self, values: Mapping[str, float]) -> RunRequest:
-        """Return the run of chosen values."""
+        """Return the run of chosen values, as it is without a draw."""
         options: dict[str, Any] = self.texts(values)
         start = options.pop(START)
         if MOMENT_S.parse(start, "start") == 0:
@@ -83,6 +86,10 @@ class Starvation:
         else:
             length = {"schedule": f"{JOINING}:{start}", "region": self.time}
         return dataclasses.replace(self.base, **options, **length, stack=self.name)
+
+    def requests(self, values: Mapping[str, float]) -> tuple[RunRequest, ...]:
+        """Return the draws of the run of chosen values."""
+        return repeats(self.request(values), draws=self.draws)
 
     def rounded(self, params: Mapping[str, float]) -> dict[str, float]:
         """Return a sampler's choice, rounded to the digits of texts."""
@@ -109,6 +116,7 @@ class Starvation:
             "time": self.time,
             "seed": self.seed,
             "batch": self.batch,
+            "draws": self.draws,
             "build": build,
         }
         return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()
@@ -116,11 +124,12 @@ class Starvation:
 
 @dataclass(frozen=True)
 class Trial:
-    """A run of a search.
+    """A run of a search, or of its draws the one in the middle by the least share.
 
     ``values``: by the range's name. ``options``: the varying ones, as typed. ``shares``: of each
     flow, as ``farpath.metrics.share`` has them, None if nothing arrived. ``throughputs_bps``:
-    means over the same time. ``command``: repeats the run.
+    means over the same time. ``command``: repeats the run. ``least_shares``: of all draws, without
+    those in which nothing arrived.
     """
 
     number: int
@@ -131,6 +140,12 @@ class Trial:
     record: str
     fingerprint: str
     command: str
+    least_shares: tuple[float, ...] = ()
+
+    @property
+    def range(self) -> Spread:
+        """The least share, and its range over draws."""
+        return dataclasses.replace(spread(self.least_shares), median=self.least_share)
 
     @property
     def least_share(self) -> float:
@@ -163,11 +178,17 @@ def worst(trials: Sequence[Trial]) -> Trial:
 
 
 def plan_starvation(
-    options: Mapping[str, str], stacks: Sequence[str], start: str, time: str, batch: int
+    options: Mapping[str, str],
+    stacks: Sequence[str],
+    start: str,
+    time: str,
+    batch: int,
+    draws: int | None = 1,
 ) -> tuple[Starvation, ...]:
     """Return a search for each pair of different stacks, or of one stack beside itself.
 
-    ``options``: of the runs, by name, as typed, with ranges or without. Raises BadInputError for
+    ``options``: of the runs, by name, as typed, with ranges or without. ``draws``: of each trial,
+    as ``draws_of`` has them. Raises BadInputError for
     options without a range, for ends of ranges that make no run, and as ``searched``.
     """
     found = {name: searched(name, text) for name, text in options.items()}
@@ -187,7 +208,10 @@ def plan_starvation(
             problem="a search needs runs that repeat, as those of `lab=virtual` do",
         )
     seed = parse_seed(base.seed)
-    return tuple(Starvation(pair, base, templates, time, seed, batch) for pair in _pairs(stacks))
+    count = draws_of(draws, base)
+    return tuple(
+        Starvation(pair, base, templates, time, seed, batch, count) for pair in _pairs(stacks)
+    )
 
 
 def _pairs(stacks: Sequence[str]) -> list[tuple[str, str]]:

@@ -133,8 +133,10 @@ def continue_starvation(
             if number not in trials
         }
 
-        def keep(number: int, of_trial: Mapping[str, float], made: MadeRun[Shares]) -> None:
-            trials[number] = _trial(search, number, of_trial, made)
+        def keep(
+            number: int, of_trial: Mapping[str, float], draws: Sequence[MadeRun[Shares]]
+        ) -> None:
+            trials[number] = _trial(search, number, of_trial, draws)
             kept = [trials[each] for each in sorted(trials)]
             write_trials(file, [dataclasses.asdict(each) for each in kept], search=search.name)
             watch(trials[number], kept)
@@ -147,33 +149,39 @@ def _make(
     search: Starvation,
     missing: Mapping[int, Mapping[str, float]],
     make: MakeBatch,
-    keep: Callable[[int, Mapping[str, float], MadeRun[Shares]], None],
+    keep: Callable[[int, Mapping[str, float], Sequence[MadeRun[Shares]]], None],
 ) -> None:
-    """Make the trials of a batch; two of the same plan are one run."""
-    planned = {number: _run(search, values) for number, values in missing.items()}
-    identities = {number: plan_identity(run.plan) for number, run in planned.items()}
-    distinct = {identities[number]: run for number, run in planned.items()}
+    """Make the trials of a batch, each with all its draws; two of the same plan are one run."""
+    planned = {number: _runs(search, values) for number, values in missing.items()}
+    distinct = {identity: run for runs in planned.values() for identity, run in runs.items()}
+    made: dict[str, MadeRun[Shares]] = {}
 
     def watch(event: RunEvent[Shares]) -> None:
         if isinstance(event.result, MadeRun):
-            for number, values in missing.items():
-                if distinct[identities[number]] is event.run:
-                    keep(number, values, event.result)
+            (ended,) = (name for name, run in distinct.items() if run is event.run)
+            made[ended] = event.result
+            for number, runs in planned.items():
+                if ended in runs and made.keys() >= runs.keys():
+                    keep(number, missing[number], [made[name] for name in runs])
 
     for failed in make(RunSet(tuple(distinct.values())), watch).failed:
         failed.error.detail = f"of {failed.run.name}\n{failed.error.detail}".strip()
         raise failed.error
 
 
-def _run(search: Starvation, values: Mapping[str, float]) -> PlannedRun:
-    request = search.request(values)
-    run = planned_run(command_of(request), request)
-    return dataclasses.replace(run, values=search.texts(values))
+def _runs(search: Starvation, values: Mapping[str, float]) -> dict[str, PlannedRun]:
+    """Return the draws of a trial by the identities of their plans."""
+    runs = [planned_run(command_of(request), request) for request in search.requests(values)]
+    texts = search.texts(values)
+    return {plan_identity(run.plan): dataclasses.replace(run, values=texts) for run in runs}
 
 
 def _trial(
-    search: Starvation, number: int, values: Mapping[str, float], made: MadeRun[Shares]
+    search: Starvation, number: int, values: Mapping[str, float], draws: Sequence[MadeRun[Shares]]
 ) -> Trial:
+    arrived = [each for each in draws if each.value.of_flows is not None]
+    ordered = sorted(arrived or draws, key=lambda each: min(each.value.of_flows or (0.0,)))
+    made = ordered[(len(ordered) - 1) // 2]
     return Trial(
         number=number,
         values=values,
@@ -182,7 +190,8 @@ def _trial(
         throughputs_bps=made.value.throughputs_bps,
         record=made.record.name,
         fingerprint=made.fingerprint,
-        command=command_of(search.request(values)),
+        command=made.run.name,
+        least_shares=tuple(min(each.value.of_flows or ()) for each in arrived),
     )
 
 

@@ -9,6 +9,7 @@ from farpath.metrics.catalogue import in_mbps
 from farpath.report.table import Table
 from farpath.uses.starvation.question import Starvation, Trial, worst
 
+_DRAWS_NOTE = "Each is of {} draws: median (and range), and all else of the draw in the middle."
 #: The most trials in the table of the worst.
 SHOWN = 10
 #: Made trials of each search, in their order.
@@ -20,8 +21,10 @@ _NOTE = (
 
 
 def share_text(trial: Trial) -> str:
-    """Return the least share in per cent of a fair half."""
-    return number(None if trial.shares is None else 100 * trial.least_share, 1)
+    """Return the least share in per cent of a fair half, with its range over draws."""
+    if trial.shares is None:
+        return NOTHING
+    return trial.range.text(lambda share: number(100 * share, 1))
 
 
 def starved_text(search: Starvation, trial: Trial) -> str:
@@ -49,7 +52,7 @@ def worst_table(search: Starvation, trials: Sequence[Trial]) -> Table:
             )
             for trial in shown
         ),
-        _NOTE,
+        f"{_NOTE} {_DRAWS_NOTE.format(search.draws)}" if search.draws > 1 else _NOTE,
     )
 
 
@@ -57,13 +60,16 @@ def trials_table(searches: Searches) -> Table:
     """Return a row for each trial of each search."""
     names = tuple(dict.fromkeys(name for search, _ in searches for name in search.templates))
     keys = (
-        "stack", "other", "trial", *names, "least_share", "share", "other_share",
+        "stack", "other", "trial", *names, "least_share", "draws", "least_of_draws",
+        "most_of_draws", "share", "other_share",
         "throughput_mbps", "other_throughput_mbps", "record", "fingerprint", "command",
     )  # fmt: skip
     rows = tuple(
         (
             *search.pair, trial.number, *(trial.options.get(name) for name in names),
-            trial.least_share if trial.shares else None, *(trial.shares or (None, None)),
+            trial.least_share if trial.shares else None, search.draws,
+            *((trial.range.least, trial.range.most) if trial.shares else (None, None)),
+            *(trial.shares or (None, None)),
             *map(in_mbps, trial.throughputs_bps), trial.record, trial.fingerprint, trial.command,
         )
         for search, trials in searches

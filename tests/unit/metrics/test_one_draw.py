@@ -18,8 +18,8 @@ CLEAN = RunRequest(rtt="20ms", rate="10Mbit", stack="cubic+reno", time="5s")
 def test_two_flows_at_a_drop_tail_queue_are_one_draw_and_are_told_what_would_be_several() -> None:
     (sentence,) = one_draw_sentences(CLEAN.plan())
     assert sentence.startswith("One draw: nothing in this run is random")
-    assert "several seeds with ERA=modern:jitter=1212us, the time of a packet," in sentence
-    told = CLEAN.changed(era="modern:jitter=1212us").plan()
+    assert "several draws (DRAW=1, DRAW=2 ...; --draws=5 of sweeps and leagues)" in sentence
+    told = CLEAN.changed(draw="1").plan()
     assert not is_one_draw(told)
     assert one_draw_notes([CLEAN.plan(), told])[0].startswith(
         "One draw: nothing is random in 1 of 2 runs"

@@ -6,10 +6,10 @@ import dataclasses
 import math
 
 from farpath.runs.run_set import RunSet
-from farpath.uses.league.measure import Encounter, by_conditions, mean_shares, standings
+from farpath.uses.league.measure import Encounter, by_conditions, shares_of, standings
 from farpath.uses.league.page import render_league
 from farpath.uses.league.question import League
-from farpath.uses.league.table import encounters_table, shares_table, standings_table
+from farpath.uses.league.table import encounters_table, pairs_table, shares_table, standings_table
 
 LEAGUE = League(("meek", "fair", "greedy"), RunSet(()))
 SHARES = {
@@ -34,14 +34,26 @@ FOUND = tuple(each for pair, share in SHARES.items() for each in meeting(*pair, 
 
 
 def test_the_sides_of_a_run_are_each_others_rest_and_of_one_stack_the_smaller_counts() -> None:
-    shares = mean_shares(FOUND)
-    assert math.isclose(shares["greedy", "meek"], 1.9)
-    assert math.isclose(shares["greedy", "greedy"], 0.6)
+    shares = shares_of(FOUND)
+    assert math.isclose(shares["greedy", "meek"].median, 1.9)
+    assert math.isclose(shares["greedy", "greedy"].median, 0.6)
 
 
-def test_shares_are_means_over_seeds() -> None:
-    found = (*meeting("meek", "fair", 0.8), *meeting("meek", "fair", 0.6, seed=2))
-    assert math.isclose(mean_shares(found)["meek", "fair"], 0.7)
+def test_a_share_of_several_runs_is_their_median_and_has_a_range() -> None:
+    parts = (0.9, 0.1, 0.7)
+    found = tuple(
+        dataclasses.replace(each, draw=seed)
+        for seed, part in enumerate(parts, 1)
+        for each in meeting("meek", "fair", part, seed)
+    )
+    share = shares_of(found)["meek", "fair"]
+    assert (share.median, share.least, share.most, share.count) == (0.7, 0.1, 0.9, 3)
+    assert shares_table(LEAGUE, found, "").lines[0] == ("meek", "-", "70 (10-90)", "-")
+    (row,) = (row for row in pairs_table(found).objects if row["stack"] == "meek")
+    assert (row["runs"], row["share_median"], row["share_most"]) == (3, 0.7, 0.9)
+    page = render_league(LEAGUE, found, ())
+    assert "10 to 90 in 3 runs" in page
+    assert "Medians (and ranges) of 3 draws." in page
 
 
 def test_who_starves_and_who_is_starved_stand_below_who_does_neither() -> None:
@@ -82,9 +94,9 @@ def test_the_order_of_the_league_table_is_in_its_heading_and_who_is_meant_in_its
     assert table.keys[2:6] == ("share_least", "beside", "left_least", "left_to")
 
 
-def test_means_over_seeds_are_spoken_of_where_there_are_several() -> None:
+def test_several_runs_are_spoken_of_where_there_are_several() -> None:
     twice = (*FOUND, *(dataclasses.replace(each, seed=2) for each in FOUND))
-    for found, words in ((FOUND, "Each is of one run."), (twice, "Means over 2 seeds.")):
+    for found, words in ((FOUND, "Each is of one run."), (twice, "Medians (and ranges) of 2 seeds.")):
         assert words in shares_table(LEAGUE, found, "").note
         assert words in standings_table(LEAGUE, found, "").note
         assert words in render_league(LEAGUE, found, ())
