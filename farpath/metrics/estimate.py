@@ -74,13 +74,13 @@ class Spread:
     count: int
 
     def text(self, shown: Callable[[float], str]) -> str:
-        """Return the median, and the range behind it where it is of several values.
+        """Return the median, and the range behind it where several values are not shown alike.
 
         >>> spread([1.0, 5.0, 2.0]).text("{:g}".format), spread([2.0]).text("{:g}".format)
         ('2 (1-5)', '2')
         """
         median, least, most = (shown(value) for value in (self.median, self.least, self.most))
-        return median if self.count < 2 else f"{median} ({least}-{most})"
+        return median if least == most else f"{median} ({least}-{most})"
 
 
 def spread(values: Sequence[float]) -> Spread:

@@ -41,6 +41,7 @@ def test_a_league_writes_what_each_stack_had_beside_each_other_one(
     farpath: Farpath, tmp_path: FilePath
 ) -> None:
     options = ["--rtt=20ms", "--rate=20Mbit", "--buffer=1xBDP", "--time=6s", "--stack=reno,bbr"]
+    options.append("--draws=1")
     options += [f"--out={tmp_path / 'results'}", f"--report={tmp_path / 'report'}"]
     made = farpath("league", *options)
     assert made.status == 0

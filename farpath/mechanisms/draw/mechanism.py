@@ -1,10 +1,11 @@
 """Draws: repeats of a run whose flows start, and whose hosts send, when a seed says.
 
 A draw is a seed that also moves what a seed alone leaves as it is where nothing is random: each
-flow starts up to a round trip later, and hosts delay each packet by up to the time of a full one at
-the bottleneck, without changing their order. So which of two packets meets a full drop-tail queue
-differs from draw to draw (Floyd and Jacobson, On traffic phase effects in packet-switched gateways,
-1991, section 4, advise such a processing time against phase effects).
+flow starts up to a round trip later, and hosts delay each packet by up to the time of what one ACK
+lets go at the bottleneck, without changing their order. So which of two packets meets a full
+drop-tail queue differs from draw to draw (Floyd and Jacobson, On traffic phase effects in
+packet-switched gateways, 1991, section 4, advise a random processing time of up to a packet's time
+at the bottleneck; receivers that delay ACKs let go two packets at once).
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ DRAW = "draw"
 USUAL_SEED = 1
 #: The most by which a flow starts later, in s: tests of iperf3 last whole seconds.
 MOST_LATER_S = 0.45
+#: Packets that a delayed ACK acknowledges, and lets go at once.
+PACKETS_OF_DELAYED_ACK = 2
 #: Digits of times in s and in ms.
 S_DIGITS, MS_DIGITS = 6, 6
 
@@ -67,16 +70,14 @@ def _later_s(plan: Plan, flow: Flow, number: int) -> float:
     return round(stream(number, DRAW, flow.name).uniform(0.0, most_s), S_DIGITS)
 
 
-def packet_ms(plan: Plan) -> float:
-    """Return the time of a full packet at the bottleneck in ms, as far as hosts can have jitter."""
-    time_ms = 8e3 * plan.path.frame_bytes / plan.path.rate_bps
-    return min(round(time_ms, MS_DIGITS), MOST_JITTER_MS)
-
-
 def _jitter_ms(plan: Plan) -> float:
     """Return the jitter that hosts get; 0 where they have one, or space packets themselves."""
     spaced = any(program_of(stack).paces_itself for stack in plan.stacks)
-    return 0.0 if plan.era.jitter_ms or spaced else packet_ms(plan)
+    if plan.era.jitter_ms or spaced:
+        return 0.0
+    packets = PACKETS_OF_DELAYED_ACK if plan.settings.delayed_ack else 1
+    time_ms = 8e3 * packets * plan.path.frame_bytes / plan.path.rate_bps
+    return min(round(time_ms, MS_DIGITS), MOST_JITTER_MS)
 
 
 def _moved(plan: Plan, later_s: Mapping[str, float], sign: int = 1) -> Plan:
@@ -135,7 +136,8 @@ MECHANISM = Mechanism(
     options={
         DRAW: Option(
             "A seed that also moves starts of flows by up to a round trip and hosts' sending by "
-            "up to a packet's time, so that a run without anything random is one draw of several.",
+            "up to two packets' time, so that a run without anything random is one draw of "
+            "several.",
             "3",
             "none: starts as scheduled",
             allowed=range_text(SEED_RANGE, ""),

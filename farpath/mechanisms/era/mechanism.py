@@ -324,7 +324,7 @@ def acks_dropped(record: Recorded) -> int | None:
     if record.plan.era.processor is None:
         return None
     qdiscs = record.readback["after"]["qdiscs"]
-    return sum(qdisc["drops"] for qdisc in qdiscs if qdisc["kind"] == PROCESSOR_QDISC)
+    return sum(int(qdisc["drops"]) for qdisc in qdiscs if qdisc["kind"] == PROCESSOR_QDISC)
 
 
 MECHANISM = Mechanism(

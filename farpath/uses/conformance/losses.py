@@ -90,6 +90,19 @@ def loss_window(record: Record) -> Measured:
     return unseen(NO_TIMEOUT) if rows.empty else Measured(float(rows["cwnd_packets"].iloc[0]))
 
 
+def sent_again_from_timeout(record: Record) -> Measured:
+    """Return packets that were sent again from the timeout on, without a probe before it.
+
+    A tail loss probe (RFC 8985, 7) may send the last packet again before the timeout.
+    """
+    trace = trace_of(record)
+    rows = _after_timeout(trace)
+    if rows.empty:
+        return unseen(NO_TIMEOUT)
+    before = trace["retransmits"][trace["t_s"] < rows["t_s"].iloc[0]]
+    return Measured(float(trace["retransmits"].iloc[-1] - before.iloc[-1]))
+
+
 def kept_after_timeout(record: Record) -> Measured:
     """Return ssthresh after a timeout over the packets that were outstanding."""
     rows = _after_timeout(trace_of(record))

@@ -34,6 +34,7 @@ MEASURES: Mapping[str, Measure] = {
         losses.retransmissions,
         losses.rtts_between_repairs,
         losses.loss_window,
+        losses.sent_again_from_timeout,
         losses.kept_after_timeout,
         losses.timeout_growth,
         losses.least_timeout_s,

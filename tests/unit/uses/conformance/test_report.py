@@ -11,7 +11,7 @@ from farpath.uses.conformance import report
 from farpath.uses.conformance.runner import Conformance
 from farpath.uses.conformance.scenarios import scenarios_of
 from farpath.uses.conformance.trace_parts import Measured
-from farpath.uses.conformance.verdict import State, Verdict, failed, judge
+from farpath.uses.conformance.verdict import State, Verdict, failed, judge, of_draws
 
 
 def _verdicts(values: dict[str, Measured]) -> list[Verdict]:
@@ -44,6 +44,28 @@ def test_a_difference_that_is_known_is_told_from_one_that_is_not(conformance: Co
         "loss-window": State.CONFORMS, "half-of-flight": State.KNOWN, "backoff": State.DIFFERS,
         "least-timeout": State.UNDECIDED, "doubling": State.FAILED,
     }  # fmt: skip
+
+
+def _of_backoffs(values: list[float]) -> Verdict:
+    return of_draws([_verdicts({"backoff": Measured(value)})[0] for value in values])
+
+
+def test_the_verdict_is_on_the_draw_in_the_middle_and_the_range_stands_beside_it() -> None:
+    verdict = _of_backoffs([1.0, 2.0, 3.0, 1.99, 2.01])
+    assert (verdict.state, verdict.value) == (State.CONFORMS, 2.0)
+    text = report.text(Conformance("reno", "Linux 7", (verdict,), {}, 5, ("One draw: so.",)))
+    assert "2 (1-3)" in text
+    assert "median (and range) of 5 draws" in text
+    assert "One draw: so." in text
+    assert _of_backoffs([1.0, 1.0, 1.0, 2.0, 2.0]).state == State.DIFFERS
+
+
+def test_what_most_draws_could_not_decide_is_not_decided() -> None:
+    assert _of_backoffs([2.0, math.nan, math.nan]).state == State.UNDECIDED
+    assert _of_backoffs([2.0, 2.0, math.nan]).state == State.CONFORMS
+    (start,) = scenarios_of("reno", ["start-each-ack"])
+    (hung,) = failed(start, "it hung")
+    assert of_draws([hung]) == hung
 
 
 def test_the_text_has_measured_beside_stated_and_says_why(conformance: Conformance) -> None:

@@ -93,8 +93,23 @@ def test_a_loss_is_told_from_its_recovery_and_the_growth_after_it() -> None:
     assert _measured("retransmissions", record) == 1
 
 
+def test_a_probe_before_a_timeout_is_none_of_the_packets_sent_again_from_it_on() -> None:
+    states = [("open", 0), ("open", 1), ("loss", 2), ("open", 2)]
+    rows = [
+        {"t_s": TICK_S * number, "ca_state": state, "retransmits": retransmits}
+        for number, (state, retransmits) in enumerate(states)
+    ]
+    record = record_of("cubic", "spurious-timeout", rows)
+    assert _measured("retransmissions", record) == 2
+    assert _measured("sent_again_from_timeout", record) == 1
+
+
 @pytest.mark.parametrize(
-    "name", ["kept_fraction", "growth_per_rtt", "constant_c", "loss_window", "timeout_growth"]
+    "name",
+    [
+        *("kept_fraction", "growth_per_rtt", "constant_c", "loss_window", "timeout_growth"),
+        "sent_again_from_timeout",
+    ],
 )
 def test_what_did_not_happen_is_not_measured_and_why_is_said(name: str) -> None:
     measured = MEASURES[name](record_of("reno", "one-loss", [{"t_s": t_s} for t_s in _times(10)]))

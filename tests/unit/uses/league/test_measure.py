@@ -96,7 +96,10 @@ def test_the_order_of_the_league_table_is_in_its_heading_and_who_is_meant_in_its
 
 def test_several_runs_are_spoken_of_where_there_are_several() -> None:
     twice = (*FOUND, *(dataclasses.replace(each, seed=2) for each in FOUND))
-    for found, words in ((FOUND, "Each is of one run."), (twice, "Medians (and ranges) of 2 seeds.")):
+    for found, words in (
+        (FOUND, "Each is of one run."),
+        (twice, "Medians (and ranges) of 2 seeds."),
+    ):
         assert words in shares_table(LEAGUE, found, "").note
         assert words in standings_table(LEAGUE, found, "").note
         assert words in render_league(LEAGUE, found, ())
