@@ -1,11 +1,10 @@
 """Draws: repeats of a run whose flows start, and whose hosts send, when a seed says.
 
 A draw is a seed that also moves what a seed alone leaves as it is where nothing is random: each
-flow starts up to a round trip later, and hosts delay each packet by up to the time of what one ACK
-lets go at the bottleneck, without changing their order. So which of two packets meets a full
-drop-tail queue differs from draw to draw (Floyd and Jacobson, On traffic phase effects in
-packet-switched gateways, 1991, section 4, advise a random processing time of up to a packet's time
-at the bottleneck; receivers that delay ACKs let go two packets at once).
+flow starts up to a round trip later, and hosts delay each packet by up to some packets' time at the
+bottleneck, without changing their order. So which of two packets meets a full drop-tail queue
+differs from draw to draw (Floyd and Jacobson, On traffic phase effects in packet-switched gateways,
+1991, section 4, advise a random time of up to one packet's).
 """
 
 from __future__ import annotations
@@ -31,8 +30,11 @@ DRAW = "draw"
 USUAL_SEED = 1
 #: The most by which a flow starts later, in s: tests of iperf3 last whole seconds.
 MOST_LATER_S = 0.45
-#: Packets that a delayed ACK acknowledges, and lets go at once.
-PACKETS_OF_DELAYED_ACK = 2
+#: Packets whose time at the bottleneck is the most that a host delays one: of a flow alone, and of
+#: several. Delayed ACKs let go two at once, and those of two flows change places within four.
+PACKETS_ALONE, PACKETS_OF_SEVERAL = 1, 4
+#: The most of the shortest round trip that they may take.
+RTT_PART = 0.25
 #: Digits of times in s and in ms.
 S_DIGITS, MS_DIGITS = 6, 6
 
@@ -75,9 +77,11 @@ def _jitter_ms(plan: Plan) -> float:
     spaced = any(program_of(stack).paces_itself for stack in plan.stacks)
     if plan.era.jitter_ms or spaced:
         return 0.0
-    packets = PACKETS_OF_DELAYED_ACK if plan.settings.delayed_ack else 1
+    flows = plan.schedule.all_flows
+    packets = PACKETS_ALONE if len(flows) == 1 else PACKETS_OF_SEVERAL
     time_ms = 8e3 * packets * plan.path.frame_bytes / plan.path.rate_bps
-    return min(round(time_ms, MS_DIGITS), MOST_JITTER_MS)
+    least_rtt_ms = min(plan.pair_rtt_ms(flow.sender, flow.receiver) for flow in flows)
+    return min(round(time_ms, MS_DIGITS), RTT_PART * least_rtt_ms, MOST_JITTER_MS)
 
 
 def _moved(plan: Plan, later_s: Mapping[str, float], sign: int = 1) -> Plan:
@@ -136,7 +140,7 @@ MECHANISM = Mechanism(
     options={
         DRAW: Option(
             "A seed that also moves starts of flows by up to a round trip and hosts' sending by "
-            "up to two packets' time, so that a run without anything random is one draw of "
+            "up to four packets' time, so that a run without anything random is one draw of "
             "several.",
             "3",
             "none: starts as scheduled",
