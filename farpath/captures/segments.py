@@ -123,6 +123,10 @@ class Capture:
     connections: tuple[Connection, ...]
     warnings: tuple[str, ...] = ()
 
+    def of(self, connection: Connection) -> pd.DataFrame:
+        """Return the segments of one connection in the order of the file."""
+        return self.segments[self.segments["connection"] == connection.number]
+
 
 def read_segments(file: FilePath) -> Capture:
     """Read the TCP segments of a capture.

@@ -31,7 +31,11 @@ COMMANDS = {
             RUN,
             "Make a run, by default the test of seven regions, and show the results of its flows.",
         ),
-        "show": (RUN, "Show the results of a record again, without a lab; records of exec too."),
+        "show": (
+            RUN,
+            "Show the results of a record again, without a lab; records of exec too. Draw "
+            "captures.",
+        ),
     },
     "records": {
         "list": (

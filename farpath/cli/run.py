@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from farpath.base.errors import on_one_line
+from farpath.base.errors import BadInputError, on_one_line
 from farpath.base.options import LAB
 from farpath.cli.logs import is_verbose, print_warnings
 from farpath.cli.run_options import with_run_options
 from farpath.cli.shared_options import RESULTS, AsJson
+from farpath.cli.show_captures import GRAPHS, show_captures
 
 if TYPE_CHECKING:
     from farpath.lab.run import Outcome
@@ -280,7 +281,12 @@ def _image_lines(plan: Plan) -> list[str]:
 
 
 def show(
-    directory: Annotated[FilePath, typer.Argument(help="Directory of a record.")],
+    places: Annotated[
+        list[FilePath],
+        typer.Argument(
+            metavar="RECORD", help="Directory of a record; or a capture (pcap, pcapng), or two."
+        ),
+    ],
     as_json: AsJson = False,
     whole: Annotated[
         bool,
@@ -291,12 +297,45 @@ def show(
             "with the paper where it has such a run.",
         ),
     ] = False,
+    graph: Annotated[
+        str,
+        typer.Option(
+            metavar="GRAPHS",
+            help="Draw a TCP connection of a capture: stevens (time and sequence numbers), window, "
+            "rtt, delay, separated by commas, or all.",
+        ),
+    ] = "",
+    connection: Annotated[
+        str,
+        typer.Option(
+            metavar="N",
+            help="Its number, or an end as address:port (default: that with most data).",
+        ),
+    ] = "",
+    span: Annotated[
+        str, typer.Option(metavar="FROM-TO", help="The part of its time, as in 2s-2.5s.")
+    ] = "",
+    out: Annotated[
+        FilePath, typer.Option(metavar="DIR", help="Directory of picture and page.")
+    ] = GRAPHS,
 ) -> None:
-    """Show the results of a record again, without a lab; records of exec too."""
+    """Show the results of a record again, without a lab; records of exec too. Draw captures.
+
+    Two captures of one connection give one-way delays, as a record of both hosts does.
+    """
     from farpath.record.program_record import EXEC_FILE
     from farpath.record.record import load_record
     from farpath.record.service_record import UP_FILE
 
+    directory = places[0]
+    if graph or len(places) > 1 or directory.is_file():
+        show_captures(places, graph, connection, span, out, as_json)
+        return
+    for option, given in (("connection", connection), ("span", span)):
+        if given:
+            raise BadInputError(
+                option=option, given=given, problem="it is of a graph", remedy="add `graph=all`"
+            )
     if (directory / EXEC_FILE).is_file():
         _show_programs(directory, as_json)
         return
