@@ -2,7 +2,9 @@
 
 A capture has no labels: whether a segment is sent again or only out of order is judged by what
 passed before it. The rules and their names are those of Wireshark's ``tcp.analysis`` (function
-tcp_analyze_sequence_number of packet-tcp.c, release 4.0), so that counts can be compared.
+tcp_analyze_sequence_number of packet-tcp.c), so that counts can be compared. One differs: what is
+sent again into a hole between SACK blocks is a fast retransmission here, as the kernel meant it;
+tshark 4.0.17 calls it out of order if it comes within the first RTT of the highest segment.
 """
 
 from __future__ import annotations
@@ -200,11 +202,9 @@ def rtt_samples(segments: pd.DataFrame, from_client: bool) -> pd.DataFrame:
             if tsval != ABSENT:
                 stamped_at.setdefault(tsval, time_ns)
         elif flags & ACK and ack > last_ack:
-            if ack > again_to and ack in sent_at:
+            if again_to <= last_ack and ack in sent_at:
                 rows.append((time_ns, time_ns - sent_at[ack], "segment"))
             if tsecr in stamped_at:
                 rows.append((time_ns, time_ns - stamped_at[tsecr], "timestamp"))
-            if last_ack and again_to <= ack:
-                again_to = 0
             last_ack = ack
     return pd.DataFrame(rows, columns=["time_ns", "rtt_ns", "by"])

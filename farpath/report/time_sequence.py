@@ -7,7 +7,7 @@ Illustrated, windows and bytes in flight, RTTs; and one-way delays where two cap
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,10 @@ from farpath.captures.delays import Merged
 from farpath.captures.segments import ABSENT, ACK, RST, SACK_BLOCKS, SYN, Connection
 
 Floats = npt.NDArray[np.float64]
-LINE, STEPS, POINTS, BARS = "line", "steps", "points", "bars"
+STEPS, POINTS, BARS = "steps", "points", "bars"
+#: A series that exceeds all others by more than so many times their height is left above the axis,
+#: which has this part of their height as room.
+MOST_ABOVE, MARGIN = 1.5, 0.05
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,15 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel: its name, what its axis says, and its series, the lowest first."""
+    """A panel: its name, what its axis says, and its series, the lowest first.
+
+    ``range``: of its axis, where one of its series is far above the others.
+    """
 
     name: str
     axis: str
     series: tuple[Series, ...]
+    range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -143,7 +150,7 @@ def _stevens(graphed: Graphed) -> Panel:
         _points(graphed, acks[ack_marks[ZERO]], "zero window", "brown", "s", "ack"),
         _points(graphed, data[data_marks[FULL]], "window full", "brown", "^"),
     ]
-    return Panel("stevens", "sequence number (bytes)", _with_points(series))
+    return _without(series, 0, Panel("stevens", "sequence number (bytes)", ()))
 
 
 def _acks(shown: pd.DataFrame, is_ours: pd.Series[bool]) -> pd.DataFrame:
@@ -164,7 +171,7 @@ def _window(graphed: Graphed) -> Panel:
         Series("receiver's window", STEPS, "sky", graphed.seconds(acks), _numbers(acks, "window")),
         Series("in flight", STEPS, "neutral", graphed.seconds(data), _numbers(data, "in_flight")),
     ]
-    return Panel("window", "bytes", _with_points(series))
+    return _without(series, 0, Panel("window", "bytes", ()))
 
 
 def _rtt(graphed: Graphed) -> Panel:
@@ -185,17 +192,40 @@ def _delay(graphed: Graphed) -> Panel:
     """Return one-way delays of both directions, and when packets left that did not arrive."""
     if graphed.merged is None:
         return Panel("delay", "one-way delay (ms)", ())
-    series = []
-    for way, label, hue in (
+    ways = (
         (graphed.merged.to_server, "to the server", "blue"),
         (graphed.merged.to_client, "to the client", "orange"),
-    ):
+    )
+    series, lost = [], []
+    for way, label, hue in ways:
         delays = graphed.within(way.delays)
         delays = delays.assign(delay_ms=delays["delay_ns"] / 1e6)
         series.append(_points(graphed, delays, label, hue, ".", "delay_ms"))
-        lost = graphed.within(way.lost).assign(at=0.0)
-        series.append(_points(graphed, lost, f"lost {label}", "vermillion", "x", "at"))
+    least_ms = min((float(one.y.min()) for one in series if one.x.size), default=0.0)
+    for way, label, _ in ways:
+        gone = graphed.within(way.lost).assign(at=least_ms)
+        lost.append(_points(graphed, gone, f"lost {label}", "vermillion", "x", "at"))
+    series += lost
     return Panel("delay", "one-way delay (ms)", _with_points(series))
+
+
+def _without(series: Sequence[Series], high: int, panel: Panel) -> Panel:
+    """Return a panel whose range is that of its series but one, if that is far above them.
+
+    ``high``: index of that one, of which its label then says from where on it is.
+    """
+    others = [one for number, one in enumerate(series) if number != high and one.x.size]
+    edge = series[high]
+    if not others or not edge.x.size:
+        return replace(panel, series=_with_points(series))
+    low = min(float(one.y.min()) for one in others)
+    top = max(float((one.y if one.top is None else one.top).max()) for one in others)
+    room = MARGIN * max(top - low, 1.0)
+    if float(edge.y.max()) < top + MOST_ABOVE * (top - low):
+        return replace(panel, series=_with_points(series))
+    label = f"{edge.label} (from {float(edge.y.min()) / 1e6:,.3g} MB)"
+    named = [replace(one, label=label) if one is edge else one for one in series]
+    return replace(panel, series=_with_points(named), range=(low - room, top + room))
 
 
 def _with_points(series: Sequence[Series]) -> tuple[Series, ...]:

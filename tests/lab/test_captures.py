@@ -5,8 +5,12 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path as FilePath
 
+import pandas as pd
 import pytest
 
+from farpath.captures.analysis import MARKS, marked
+from farpath.captures.delays import connection_between, merge
+from farpath.captures.segments import read_segments
 from farpath.lab.run import run
 from farpath.mechanisms.capture.capture_files import captured_files
 from farpath.planning.path_options import resolve_path
@@ -98,6 +102,44 @@ def test_tshark_reads_the_same_packets_with_their_interfaces_and_lengths(capture
         full = [packet for packet in packets if packet["tcp.len"] == "1448"]
         assert {packet["frame.len"] for packet in full} == {str(FRAME_BYTES)}
         assert {packet["frame.cap_len"] for packet in full} == {str(held_bytes)}
+
+
+def test_captures_of_both_hosts_give_the_drops_and_delays_of_the_run(captured: Record) -> None:
+    near, far = (read_segments(captured_files(captured)[at]) for at in ("sender", "receiver"))
+    connection = max(near.connections, key=lambda one: one.client_bytes)
+    there = connection_between(far, connection.ends)
+    assert there is not None
+    merged = merge(near.of(connection), far.of(there))
+    (queue,) = captured.data["readback"]["after"]["flow_drops"]["queues"].values()
+    drops = queue["there"]["flow1"]
+    assert len(merged.to_server.lost) == drops > 0
+    back_ns = merged.to_client.delays["delay_ns"]
+    assert back_ns.between(RTT_NS // 2, RTT_NS // 2 + LATE_NS).all()
+    ahead_ns = merged.to_server.delays["delay_ns"]
+    assert abs(ahead_ns.min() - RTT_NS / 2) < SERIALISATION_NS + LATE_NS
+    # What the bottleneck dropped is sent again once, and nothing else is
+    assert marked(near.of(connection), connection)["retransmission"].sum() == drops
+    assert not marked(far.of(there), there)["ack_lost_segment"].any()
+
+
+def test_tshark_gives_the_same_marks_of_a_run(captured: Record) -> None:
+    fields = [f"tcp.analysis.{name}" for name in MARKS]
+    for place in ("sender", "receiver"):
+        file = captured_files(captured)[place]
+        packets = tshark(file, fields, captured.data["captures"][place]["packets"])
+        capture = read_segments(file)
+        marks = pd.concat([marked(capture.of(one), one) for one in capture.connections])
+        ours, theirs = (dict[str, set[int]](), dict[str, set[int]]())
+        for name, field in zip(MARKS, fields, strict=True):
+            ours[name] = set(capture.segments.loc[marks.index[marks[name]], "packet"])
+            theirs[name] = {row for row, packet in enumerate(packets, 1) if packet[field]}
+        # tshark 4.0 takes what is sent again into a hole between SACK blocks for out of order
+        again = ours["fast_retransmission"] & theirs["out_of_order"]
+        for name in ("retransmission", "fast_retransmission"):
+            theirs[name] |= again
+        theirs["out_of_order"] -= again
+        assert ours == theirs
+        assert ours["duplicate_ack"]
 
 
 def test_each_host_of_a_path_with_many_can_be_captured(run_plan: RunPlan) -> None:

@@ -53,8 +53,8 @@ def sack(*sides: int) -> bytes:
 def handshake(client: int = 0, server: int = 0, rtt_ns: int = 40_000_000) -> list[Sent]:
     """Return three segments from time 0; the first numbers of both ends, windows scaled by 2^7."""
     return [
-        Sent(0, True, client, 0, flags=SYN, options=shift(7)),
-        Sent(rtt_ns, False, server, client + 1, flags=SYN | ACK, options=shift(7)),
+        Sent(0, True, client, 0, flags=SYN, window=60_000, options=shift(7)),
+        Sent(rtt_ns, False, server, client + 1, 0, SYN | ACK, 60_000, shift(7)),
         Sent(rtt_ns, True, client + 1, server + 1),
     ]
 

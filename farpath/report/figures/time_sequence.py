@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from farpath.report.figures.run_over_time import HEADING_CHARS
 from farpath.report.figures.stack_colours import HUES, NEUTRALS
 from farpath.report.figures.style import FULL_IN, print_style
 from farpath.report.time_sequence import BARS, STEPS, Panel, Series
@@ -16,7 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Heights in inches: of the time-sequence graph, of another panel, and of title and axis.
-STEVENS_IN, PANEL_IN, REST_IN = 3.6, 1.7, 0.7
+STEVENS_IN, PANEL_IN, REST_IN = 3.6, 1.7, 0.8
+#: Width in points of bars that few segments have: they must be seen among many.
+BOLD_PT = 2.5
+#: Columns of a legend.
+COLUMNS = 5
 
 
 def draw_connection(panels: Sequence[Panel], title: str, span_s: tuple[float, float]) -> Figure:
@@ -36,12 +42,16 @@ def draw_connection(panels: Sequence[Panel], title: str, span_s: tuple[float, fl
             axes.set_ylabel(panel.axis)
             if "bytes" in panel.axis:
                 axes.yaxis.set_major_formatter(EngFormatter())
-            axes.set_ylim(bottom=0 if panel.name != "stevens" else None)
+            if panel.range is not None:
+                axes.set_ylim(panel.range)
             if panel.series:
-                axes.legend(loc="upper left", fontsize=7, frameon=False, markerscale=1.5)
+                axes.legend(
+                    loc="lower left", bbox_to_anchor=(0, 1), ncols=COLUMNS, fontsize=7,
+                    frameon=False, markerscale=1.5, borderaxespad=0.1,
+                )  # fmt: skip
             else:
                 axes.text(0.5, 0.5, "nothing in this span", transform=axes.transAxes, ha="center")
-        rows[0, 0].set_title(title)
+        figure.suptitle(fill(title, HEADING_CHARS), fontsize=9.5)
         rows[-1, 0].set_xlim(*span_s)
         rows[-1, 0].set_xlabel("time (s)")
     return figure
@@ -53,7 +63,8 @@ def _draw(axes: Axes, series: Series) -> None:
         # Bars as one line with gaps, which is drawn in one go
         x = np.repeat(series.x, 3)
         y = np.column_stack([series.y, series.top, np.full(series.x.size, np.nan)]).ravel()
-        axes.plot(x, y, color=colour, linewidth=1.0, label=series.label, rasterized=True)
+        width = BOLD_PT if series.hue in ("vermillion", "orange") else 1.0
+        axes.plot(x, y, color=colour, linewidth=width, label=series.label, rasterized=True)
     elif series.form == STEPS:
         axes.plot(
             series.x, series.y, color=colour, linewidth=0.8, drawstyle="steps-post",

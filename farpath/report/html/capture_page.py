@@ -92,8 +92,8 @@ def _layout(panels: Sequence[Panel], span_s: tuple[float, float]) -> dict[str, A
         part = height / sum(heights)
         layout[f"yaxis{number if number > 1 else ''}"] = {
             "title": {"text": panel.axis},
+            **({} if panel.range is None else {"range": list(panel.range)}),
             "domain": [max(top - part + (GAP if number < len(panels) else 0), 0.0), top],
-            "rangemode": "normal" if panel.name == "stevens" else "tozero",
         }
         top -= part
     return layout
