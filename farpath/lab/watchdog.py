@@ -1,5 +1,7 @@
 """Watchdog: distinguishes a guest that works, however slowly, from one that hangs.
 
+A guest that a debugger has stopped does neither: its real time does not count.
+
 The guest cannot be asked: its kernel may be in a loop, and any work to answer would shift
 packets. So its virtual clock is read from its memory, and the activity of its programs is read
 from the host's /proc; neither affects the guest.
@@ -23,6 +25,8 @@ NS_PER_S = 1e9
 LOOK_S = 1.0
 #: Field of proc_pid_status(5) that counts how often a process has waited.
 SWITCHES = "voluntary_ctxt_switches:"
+#: States of a process that a signal or a debugger has stopped (proc_pid_stat(5)).
+STOPPED = ("T", "t")
 
 
 class Hang(Exception):
@@ -94,6 +98,14 @@ def activity_of(session: int) -> Activity:
     return Activity(ticks / os.sysconf("SC_CLK_TCK"), waits)
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether a signal or a debugger has stopped a process; it has no part in its own silence."""
+    with suppress(OSError):
+        stat = FilePath(f"/proc/{pid}/stat").read_text()
+        return stat.rpartition(")")[2].split()[0] in STOPPED
+    return False
+
+
 def _waits(process: FilePath) -> int:
     _, _, after = (process / "status").read_text().partition(SWITCHES)
     return int(after.split(maxsplit=1)[0]) if after else 0
@@ -122,7 +134,7 @@ class Watchdog:
         clock: VirtualClock | None,
         progress: LastProgress | None = None,
     ) -> None:
-        self._pid = pid
+        self.pid = pid
         self._patience = patience
         self._clock = clock
         self._progress = progress or LastProgress()
@@ -155,6 +167,9 @@ class Watchdog:
         if now_s - self._looked_s < LOOK_S:
             return False
         self._looked_s = now_s
+        if is_stopped(self.pid):
+            # Guests that wait for its window are not to blame either
+            self._progress.at_s = now_s
         self._clock_ns = self._read_ns()
         if self._clock_ns is not None:
             self._fed_ns = self._clock_ns if self._fed_ns is None else self._fed_ns
@@ -166,11 +181,11 @@ class Watchdog:
         return True
 
     def _read_ns(self) -> int | None:
-        return self._clock.read_ns(self._pid) if self._clock else None
+        return self._clock.read_ns(self.pid) if self._clock else None
 
     def _check_progress(self, clock_ns: int, now_s: float) -> None:
         """Note progress if clock and programs have advanced; else check the CPU time."""
-        activity = activity_of(self._pid)
+        activity = activity_of(self.pid)
         if self._last is not None:
             last_ns, last = self._last
             late = (self.silence_s() or 0.0) > self._patience.busy_virtual_s

@@ -146,6 +146,22 @@ def test_a_guest_without_a_sign_of_life_hangs(watch: Guest, readable: bool) -> N
     )
 
 
+def test_a_guest_that_a_debugger_has_stopped_does_not_hang_nor_one_that_waits_for_it(
+    watch: Guest,
+) -> None:
+    patience = Patience(real_s=0.3, cpu_s=600, virtual_s=600)
+    shared = LastProgress()
+    stopped, waits = watch(STANDS_STILL, patience, shared), watch(STANDS_STILL, patience, shared)
+    os.kill(stopped.pid, signal.SIGSTOP)
+    end_s = time.monotonic() + 1.0
+    while time.monotonic() < end_s:
+        stopped.look()
+        waits.look()
+        time.sleep(0.02)
+    os.kill(stopped.pid, signal.SIGCONT)
+    assert "printed nothing for 0.3 s" in look_until_hang(waits)
+
+
 def test_a_guest_whose_own_time_passes_in_silence_hangs(watch: Guest) -> None:
     dog = watch(LATE, Patience(real_s=600, cpu_s=600, virtual_s=90))
     assert "it sent no event in 1000 virtual s" in look_until_hang(dog)
