@@ -364,10 +364,10 @@ test: host-packages
 	exit $$status
 
 packages-of-test:
-	@images/host-packages browser qemu tshark presets
+	@images/host-packages browser qemu tshark presets debug
 
 test-nightly: setup $(DEV) $(PAPER) $(NOTEBOOK)
-	@images/host-packages browser slurm qemu tshark presets
+	@images/host-packages browser slurm qemu tshark presets debug
 	.venv/bin/pytest $(ON_EVERY_CORE) -m nightly tests
 
 base-image:
