@@ -52,13 +52,16 @@ def hold_directory(directory: FilePath) -> Iterator[None]:
 
 
 @contextmanager
-def exclusive_lock(lock: FilePath, doing: str) -> Iterator[None]:
+def exclusive_lock(
+    lock: FilePath, doing: str, remedy: str = "wait for it, or give another directory with `out`"
+) -> Iterator[None]:
     """Hold a lock file that contains this process's id, and remove it at the end.
 
     ``doing``: what the lock protects, as a predicate for the message ("is making this record").
+    ``remedy``: what to do while another process holds it.
     Raises BadInputError with the id of the process that holds the lock already.
     """
-    with _taken(lock, doing) as file:
+    with _taken(lock, doing, remedy) as file:
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
@@ -69,7 +72,7 @@ def exclusive_lock(lock: FilePath, doing: str) -> Iterator[None]:
                 lock.unlink(missing_ok=True)
 
 
-def _taken(lock: FilePath, doing: str) -> IO[str]:
+def _taken(lock: FilePath, doing: str, remedy: str) -> IO[str]:
     """Open a lock file, create it if missing, and lock it (flock(2))."""
     end_s = time.monotonic() + SWEEP_LIMIT_S
     while True:
@@ -85,7 +88,7 @@ def _taken(lock: FilePath, doing: str) -> IO[str]:
                     holder = file.read(_PID_LETTERS).strip() or "another"
                     raise BadInputError(
                         problem=f"process {holder} {doing} already",
-                        remedy="wait for it, or give another directory with `out`",
+                        remedy=remedy,
                     )
             time.sleep(RETRY_S)
         file.close()

@@ -61,6 +61,11 @@ def _services_bytes(network: SiteNetwork, window_s: float) -> int:
     return PER_BYTE * round(max(rates_bps) * window_s / 8) + BASE_BYTES
 
 
+def start_bytes(sites: int) -> int:
+    """Return where the slots begin, behind the header and what each site writes."""
+    return _whole_pages(HEADER_BYTES + sites * SITE_BYTES)
+
+
 def _whole_pages(size_bytes: int) -> int:
     return -(-size_bytes // PAGE_BYTES) * PAGE_BYTES
 
@@ -102,7 +107,7 @@ def shared_memory(
         *(MAGIC, VERSION, layout.sites, channels(layout), slots(layout)),
         *(capacity_bytes, window, first_window_ns, lead(layout)),
     )
-    start = -(-(HEADER_BYTES + layout.sites * SITE_BYTES) // PAGE_BYTES) * PAGE_BYTES
+    start = start_bytes(layout.sites)
     try:
         descriptor = os.memfd_create(FAR_LINK_FILE, 0)
     except OSError as error:

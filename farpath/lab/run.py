@@ -6,6 +6,7 @@ A record is made in a partial directory and renamed when it is complete.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
@@ -24,6 +25,8 @@ from farpath.record.record import RECORD_FILE, Record, Samples
 from farpath.spec.hosts import PINGER
 from farpath.spec.plan import Plan
 
+#: Function that runs a plan, as ``LabPlatform.play`` does.
+Play = Callable[[Plan, Images, FilePath, Watch], AbstractContextManager[RawRun]]
 #: Function that adds files to a complete record before it is renamed to its directory.
 Finish = Callable[[Record], None]
 
@@ -45,14 +48,15 @@ def run(
     images: Images | None = None,
     finish: Finish | None = None,
     request: Mapping[str, str] | None = None,
+    play: Play | None = None,
 ) -> Outcome:
     """Make a plan's record under ``out``, or find it there.
 
     ``force``: make it even if it exists. ``watch``: called with every event of the guest.
     ``images``: by default those built for the project. ``finish``: adds files, such as figures,
     to the record before it is renamed to its directory. ``request``: the options that the record
-    keeps as they were typed. Raises the errors of the lab and the checks; only the console's log
-    is left then, and after an interruption no file.
+    keeps as they were typed. ``play``: in place of the lab's own. Raises the errors of
+    the lab and the checks; only the console's log is left then, and after an interruption no file.
     """
     if images is None:
         images = LAB_PLATFORMS[plan.settings.lab].find_images(plan)
@@ -65,7 +69,7 @@ def run(
         if (record_dir / RECORD_FILE).exists() and not force:
             return Outcome(record_dir, cached=True, wall_s=0.0)
     with whole_record(out, name, RECORD_FILE) as (partial, log):
-        wall_s = _fill(partial, plan, images, log, watch, finish, request)
+        wall_s = _fill(partial, plan, images, log, watch, finish, request, play)
     return Outcome(record_dir, cached=False, wall_s=wall_s)
 
 
@@ -77,6 +81,7 @@ def _fill(
     watch: Watch,
     finish: Finish | None,
     request: Mapping[str, str] | None,
+    play: Play | None,
 ) -> float:
     """Run the lab, check the run and write its record; return the real seconds it took."""
     from farpath.record import checks, idle_path, record
@@ -93,7 +98,7 @@ def _fill(
             hops["hops"] = checks.check_hops(event["output"], plan)
         watch(event)
 
-    play = LAB_PLATFORMS[plan.settings.lab].play
+    play = play or LAB_PLATFORMS[plan.settings.lab].play
     with named_losses(plan), play(plan, images, log, check_and_watch) as raw:
         checked = _checked(raw, plan)
         written = record.write_record(
