@@ -99,3 +99,16 @@ def test_a_stack_is_held_against_its_standards_on_that_kernel(
     assert kernel["linux_hash"] == images_of(str(altered), print).manifests["kernel"]["linux_hash"]
     assert kernel["linux_hash"] != find_images().manifests["kernel"]["linux_hash"]
     assert {each["state"] for each in json.loads(ended.out)["statements"]} == {"conforms"}
+
+
+def test_a_debugger_stops_in_the_function_of_the_change_on_that_kernel(
+    tmp_path: FilePath, farpath: Farpath, altered: FilePath
+) -> None:
+    plan = short_plan(stack="htcp", region="5s")
+    images = images_of(str(altered), print)
+    record = run(plan, tmp_path, False, lambda _event: None, images).directory
+    ended = farpath("debug", record, "--names-only", "--break=htcp_cong_avoid", "--json")
+    assert ended.status == 0, ended.err
+    state = json.loads(ended.out)
+    assert state["site"] == "sender"
+    assert state["backtrace"][0]["function"] == "htcp_cong_avoid"
