@@ -36,8 +36,13 @@ def render_connection(
         remarks=remarks,
         tables=tables,
         every=_step(most),
-        curves={"data": _traces(panels), "layout": _layout(panels, span_s)},
+        curves=curves_of(panels, span_s),
     )
+
+
+def curves_of(panels: Sequence[Panel], span_s: tuple[float, float]) -> dict[str, Any]:
+    """Return what Plotly draws of panels, one below the other, over a span of time in s."""
+    return {"data": _traces(panels), "layout": _layout(panels, span_s)}
 
 
 def _step(points: int) -> int:
