@@ -21,7 +21,7 @@ NONE, CLASSIC, ACCURATE, PENDING = "none", "rfc3168", "accecn", "pending"
 BY_TCP_INFO = (NONE, CLASSIC, ACCURATE, PENDING)
 
 
-OFF, ON, ACCECN, PASSIVE = "off", "on", "accecn", "passive"
+OFF, ON, ACCECN, PASSIVE, L4S = "off", "on", "accecn", "passive", "l4s"
 
 
 @dataclass(frozen=True)
@@ -30,25 +30,33 @@ class Mode:
 
     ``needing``: the value at a host that sends by a stack which needs ECN. iperf3 chooses a
     connection's stack after the handshake, in which ECN is agreed on, so that only the host's
-    setting can request it.
+    setting can request it. ``agreed_needing``: what its connections then have.
     """
 
     tcp_ecn: str
     agreed: str
     needing: str = ""
+    agreed_needing: str = ""
 
 
 MODES: Mapping[str, Mode] = {
     OFF: Mode("0", NONE),
     ON: Mode("1", CLASSIC),
     ACCECN: Mode("3", ACCURATE),
-    PASSIVE: Mode("2", NONE, needing="1"),
+    PASSIVE: Mode("2", NONE, needing="1", agreed_needing=CLASSIC),
+    # 5: accepts accurate feedback and requests none
+    L4S: Mode("5", NONE, needing="3", agreed_needing=ACCURATE),
 }
 
 
 def needs_ecn(sysctl: Mapping[str, str]) -> bool:
     """Whether a stack with these sysctls of its own needs ECN."""
     return sysctl.get(SYSCTL) in REQUESTING
+
+
+def sends_ect_1(sysctl: Mapping[str, str]) -> bool:
+    """Whether a stack with these sysctls of its own sends ECT(1), for which it needs AccECN."""
+    return sysctl.get(SYSCTL) == "3"
 
 
 def _has_needing_stack(plan: Plan, host: str) -> bool:
@@ -68,4 +76,5 @@ def host_setting(plan: Plan, host: str) -> dict[str, str]:
 def agreed_mode(plan: Plan, flow: Flow) -> str:
     """Return the ECN that a flow's connection has in a plan with a mode."""
     mode = MODES[plan.ecn]
-    return CLASSIC if mode.needing and _has_needing_stack(plan, flow.sender) else mode.agreed
+    needing = mode.needing and _has_needing_stack(plan, flow.sender)
+    return mode.agreed_needing if needing else mode.agreed

@@ -13,8 +13,8 @@ from farpath.spec.ecn import BY_TCP_INFO
 from farpath.tools import tcp_info
 
 #: rcv_wnd, rehash, total_rto, total_rto_recoveries, total_rto_time; then received_ce, six counters
-#: of bytes, and bit fields of which ecn_mode is the first.
-_LAYOUT = struct.Struct("<16xI24xI")
+#: of bytes, of which received_e1_bytes is the fourth, and bit fields of which ecn_mode is the first.
+_LAYOUT = struct.Struct("<16xI12xI8xI")
 _MODE_MASK = 0b11
 
 
@@ -23,12 +23,14 @@ class ConnectionEcn:
     """ECN of a connection at the receiver of its data.
 
     ``mode``: of ``farpath.spec.ecn``. ``packets``: segments with data that came. ``marked``: those
-    with the codepoint CE, which a queue has marked.
+    with the codepoint CE, which a queue has marked. ``ect_1_bytes``: data that came with ECT(1),
+    which the kernel counts with accurate feedback alone.
     """
 
     mode: str
     packets: int
     marked: int
+    ect_1_bytes: int
 
 
 def parse(info: bytes) -> ConnectionEcn:
@@ -37,5 +39,6 @@ def parse(info: bytes) -> ConnectionEcn:
         raise ValueError(f"struct tcp_info has {len(info)} bytes here: the kernel is too old")
     names = [name for name, _ in tcp_info.FIELDS]
     values = dict(zip(names, tcp_info.LAYOUT.unpack_from(info), strict=True))
-    received_ce, bits = _LAYOUT.unpack_from(info, tcp_info.LAYOUT.size)
-    return ConnectionEcn(BY_TCP_INFO[bits & _MODE_MASK], values["data_segs_in"], received_ce)
+    received_ce, ect_1_bytes, bits = _LAYOUT.unpack_from(info, tcp_info.LAYOUT.size)
+    mode = BY_TCP_INFO[bits & _MODE_MASK]
+    return ConnectionEcn(mode, values["data_segs_in"], received_ce, ect_1_bytes)

@@ -11,14 +11,22 @@ from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.base.options import HOSTS, Option
 from farpath.mechanisms.mechanism import Fact, Findings, Mechanism
 from farpath.platforms import platform_of
-from farpath.spec.aqm import Aqm
-from farpath.spec.ecn import MODES, NONE, OFF, REQUESTING, SYSCTL, agreed_mode, needs_ecn
+from farpath.spec.aqm import DUALPI2, Aqm
+from farpath.spec.ecn import (
+    ACCURATE,
+    L4S,
+    MODES,
+    NONE,
+    OFF,
+    REQUESTING,
+    SYSCTL,
+    agreed_mode,
+    needs_ecn,
+    sends_ect_1,
+)
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import ECN_FILE
 from farpath.spec.settings import HOST, VIRTUAL
-
-#: Missing part for ECN=l4s.
-L4S = "l4s"
 
 
 def parse_ecn(text: str) -> str:
@@ -27,16 +35,6 @@ def parse_ecn(text: str) -> str:
     >>> parse_ecn("accecn")
     'accecn'
     """
-    if text == L4S:
-        raise BadInputError(
-            option="ecn",
-            given=text,
-            problem="no stack of this kernel sends ECT(1), since mainline has no TCP Prague",
-            remedy=(
-                "take `stack=dctcp` with `queue=dualpi2:any_ect`, or `ecn=accecn` with "
-                "a module of your own"
-            ),
-        )
     if text not in MODES:
         raise BadInputError(
             option="ecn", given=text, remedy=f"it must be one of {', '.join(MODES)}"
@@ -68,12 +66,36 @@ def check_ecn(plan: Plan) -> None:
             problem=f"`stack` has {needing[0]}, which needs it and runs Reno without",
             remedy="leave one of them out",
         )
+    _check_ect_1(plan)
     if not platform_of(plan).boots_kernel:
         raise BadInputError(
             option="ecn",
             given=plan.ecn,
             problem=f"`lab` is '{HOST}', and the kernel of another machine may lack it",
             remedy=f"leave `ecn` out, or take `lab={VIRTUAL}`",
+        )
+
+
+def _check_ect_1(plan: Plan) -> None:
+    """Raise BadInputError for a stack that sends ECT(1) without accurate feedback, or for none.
+
+    RFC 9331, 4.2: a sender that lacks accurate feedback is to send no ECT(1).
+    """
+    of_l4s = [stack.label for stack in plan.stacks if sends_ect_1(stack.sysctl)]
+    mode = MODES[plan.ecn]
+    if of_l4s and ACCURATE not in (mode.agreed, mode.agreed_needing):
+        raise BadInputError(
+            option="ecn",
+            given=plan.ecn,
+            problem=f"`stack` has {of_l4s[0]}, which needs accurate feedback and runs Reno without",
+            remedy="take `ecn=l4s` or `ecn=accecn`, or leave it out",
+        )
+    if plan.ecn == L4S and not of_l4s:
+        raise BadInputError(
+            option="ecn",
+            given=plan.ecn,
+            problem="no stack of this run sends ECT(1)",
+            remedy="take `stack=prague`, or `ecn=accecn` with a module of your own",
         )
 
 
@@ -98,6 +120,10 @@ def ecn_of_flows(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
             raise CheckFailedError(
                 f"{flow.name} used ECN '{found[flow.name]['mode']}', not '{wanted}' of "
                 f"ECN={plan.ecn}: an end of it did not agree"
+            )
+        if sends_ect_1(plan.stack_of(flow).sysctl) and not found[flow.name]["ect_1_bytes"]:
+            raise CheckFailedError(
+                f"{flow.name} sent no data with ECT(1): its stack, or a queue, set another codepoint"
             )
     return {"ecn": found}
 
@@ -133,7 +159,11 @@ def _starved_by_marks(plan: Plan) -> tuple[str, ...]:
     queue = plan.path.queue
     if not queue or not queue.marks or _has_queue_for_each_flow(queue):
         return ()
-    scalable = [stack.label for stack in plan.stacks if needs_ecn(stack.sysctl)]
+    scalable = [
+        stack.label
+        for stack in plan.stacks
+        if needs_ecn(stack.sysctl) and not sends_ect_1(stack.sysctl)
+    ]
     classic = dict.fromkeys(
         stack.label
         for flow in plan.schedule.all_flows
@@ -155,6 +185,21 @@ def _starved_by_marks(plan: Plan) -> tuple[str, ...]:
     )
 
 
+def _without_l4s_queue(plan: Plan) -> tuple[str, ...]:
+    """Warn of a stack that sends ECT(1) through a queue that marks as RFC 3168 has it."""
+    queue = plan.path.queue
+    if not queue or not queue.marks or queue.kind == DUALPI2 or "ce_threshold" in queue.parameters:
+        return ()
+    labels = [stack.label for stack in plan.stacks if sends_ect_1(stack.sysctl)]
+    if not labels:
+        return ()
+    return (
+        f"{' and '.join(labels)} {'sends' if len(labels) == 1 else 'send'} ECT(1), which {queue.kind} "
+        "marks as ECT(0), at a longer queue than those of L4S; for L4S give "
+        "QUEUE=dualpi2",
+    )
+
+
 def _has_queue_for_each_flow(queue: Aqm) -> bool:
     """Whether flows have queues of their own: fq_codel, fq_pie, and cake unless it is told not to.
 
@@ -171,9 +216,10 @@ MECHANISM = Mechanism(
     options={
         "ecn": Option(
             "Explicit Congestion Notification of the end hosts: off; on for all TCP; accecn, with "
-            "accurate feedback; or passive, for hosts with stacks that need it.",
+            "accurate feedback; passive, for hosts with stacks that need it; or l4s, accurate and "
+            "with ECT(1) for hosts with stacks of L4S.",
             "on",
-            "the kernel's, passive; on beside dctcp",
+            "the kernel's, passive; on beside dctcp, accecn beside prague",
             allowed=", ".join(MODES),
             see="reference/queues.md#ecn",
             group=HOSTS,
@@ -187,6 +233,10 @@ MECHANISM = Mechanism(
     check=check_ecn,
     words=lambda plan: [f"ECN {plan.ecn}"] if plan.ecn else [],
     facts=lambda plan: [Fact("ECN", plan.ecn)] if plan.ecn else [],
-    warnings=lambda plan: (*_unmarked(plan), *_starved_by_marks(plan)),
+    warnings=lambda plan: (
+        *_unmarked(plan),
+        *_starved_by_marks(plan),
+        *_without_l4s_queue(plan),
+    ),
     examine=lambda output: Findings(ecn_of_flows(output.raw_dir, output.plan)),
 )

@@ -14,6 +14,7 @@ from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.report.repeat import command_of
 from farpath.spec.aqm import Aqm
+from farpath.spec.ecn import agreed_mode, host_setting
 from farpath.spec.plan import Plan
 from tests.support.refusals import refused
 
@@ -82,12 +83,34 @@ def test_ecn_where_nothing_marks_is_warned_of() -> None:
     assert plan_warnings(_plan(ecn="off", queue="codel")) == ()
 
 
+def test_l4s_is_for_hosts_that_send_by_a_stack_of_it() -> None:
+    options = {"ecn": "l4s", "queue": "dualpi2", "senders": "rtt=20ms"}
+    plan = _plan(stack="prague+cubic", **options)
+    assert plan_warnings(plan) == ()
+    first, second = plan.schedule.flows
+    assert [agreed_mode(plan, flow) for flow in (first, second)] == ["accecn", "none"]
+    assert [host_setting(plan, host)["net.ipv4.tcp_ecn"] for host in
+            (first.sender, second.sender, first.receiver)] == ["3", "5", "5"]  # fmt: skip
+    with refused("ecn", "l4s"):
+        _plan(stack="dctcp+cubic", **options)
+
+
+def test_a_queue_that_marks_as_of_old_is_warned_of_for_l4s() -> None:
+    (warning,) = plan_warnings(_plan(stack="prague", ecn="l4s", queue="codel:ecn"))
+    assert warning.startswith("prague sends ECT(1), which codel marks as ECT(0)")
+    assert plan_warnings(_plan(stack="prague", queue="fq_codel:ce_threshold=1ms")) == ()
+    (warning,) = plan_warnings(_plan(stack="prague"))
+    assert warning.startswith("prague reacts to packets marked by ECN")
+
+
 @pytest.mark.parametrize(
     ("options", "option"),
     [
         ({"ecn": "l4s"}, "ecn"),
         ({"ecn": "yes"}, "ecn"),
         ({"ecn": "off", "stack": "dctcp"}, "ecn"),
+        ({"ecn": "on", "stack": "prague"}, "ecn"),
+        ({"ecn": "passive", "stack": "prague+cubic"}, "ecn"),
         ({"ecn": "on", "sysctl": "net.ipv4.tcp_ecn=0"}, "ecn"),
         ({"queue": "codel", "lab": "host"}, "queue"),
     ],
