@@ -29,7 +29,7 @@ def conformance(
     stack: Annotated[
         str,
         typer.Argument(
-            help="reno, cubic, bbr or bbr3, with parameters or without: cubic:beta=717."
+            help="reno, cubic, bbr, bbr3 or prague, with parameters or without: cubic:beta=717."
         ),
     ],
     only: Annotated[

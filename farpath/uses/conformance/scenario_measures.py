@@ -10,6 +10,7 @@ from farpath.uses.conformance import (
     connection_start,
     cubic_epochs,
     losses,
+    marks,
     queues_and_shares,
     spurious_losses,
 )
@@ -65,6 +66,8 @@ MEASURES: Mapping[str, Measure] = {
         bbr_phases.longterm_of_path,
         bbr_phases.cruise_window_of_longterm,
         bbr_phases.window_after_loss_between_probes,
+        marks.kept_at_a_mark,
+        marks.queueing_delay_ms,
         queues_and_shares.standing_queue,
         queues_and_shares.fraction_sent_again,
         queues_and_shares.payload_utilisation,
