@@ -40,10 +40,11 @@ def _alone(run: RunPlan) -> Record:
 
 
 def _beside_cubic(run: RunPlan) -> Record:
-    """CUBIC over 20 ms and DualPI2's queue of 15 ms, and Prague over 35 ms: equal RTTs."""
+    """Four of CUBIC over 20 ms and DualPI2's queue of 15 ms, four of Prague over 35 ms."""
     return _run(
-        run, time="12s", stack="cubic+prague", senders="rtt=35ms", capture="sender2:96,receiver:96"
-    )
+        run, time="12s", stack="+".join(["cubic+prague"] * 4), senders="rtt=35ms",
+        capture="sender2:96,receiver:96",
+    )  # fmt: skip
 
 
 def _trace(record: Record) -> pd.DataFrame:
@@ -111,24 +112,23 @@ def test_a_step_of_1_ms_holds_the_queue_there_and_the_link_is_used(run_once: Run
 def test_prague_and_cubic_have_equal_rates_at_equal_rtts_of_a_dualpi2(run_once: RunPlan) -> None:
     # RFC 9332, 2.1, k = 2, as for DCTCP and Reno in test_queues.py, with the same tolerance
     record = _beside_cubic(run_once)
+    stacks = {flow.name: flow.stack for flow in record.plan.schedule.flows}
     rows = record.samples.flows
-    rtts_ms = rows[rows["t_s"] > SETTLED_S].groupby("flow")["rtt_us"].mean() / 1e3
-    cubic_bps, prague_bps = _means_bps(record)
-    print(
-        f"rates {prague_bps / cubic_bps:.2f} / 1, over {rtts_ms['flow2']:.1f} and "
-        f"{rtts_ms['flow1']:.1f} ms"
-    )
-    assert rtts_ms["flow2"] / rtts_ms["flow1"] == pytest.approx(1, abs=0.15)
-    assert prague_bps / cubic_bps == pytest.approx(1, rel=1 / 3)
-    modes = {
-        name: (flow["mode"], flow["ect_1_bytes"] > 0)
+    rows = rows[rows["t_s"] > SETTLED_S].assign(stack=rows["flow"].map(stacks))
+    means = rows.groupby("stack")[["throughput_bps", "rtt_us"]].mean()
+    rates, rtts = (float(means[name]["prague"] / means[name]["cubic"]) for name in means)
+    print(f"Prague to CUBIC: rates {rates:.2f} / 1, RTTs {rtts:.2f} / 1")
+    assert rtts == pytest.approx(1, abs=0.15)
+    assert rates == pytest.approx(1, rel=1 / 3)
+    found = {
+        stacks[name]: (flow["mode"], flow["ect_1_bytes"] > 0)
         for name, flow in record.readback["ecn"].items()
     }
-    assert modes == {"flow1": ("none", False), "flow2": ("accecn", True)}
+    assert found == {"cubic": ("none", False), "prague": ("accecn", True)}
 
 
 def test_pragues_packets_wait_less_than_2_ms_beside_cubic(run_once: RunPlan) -> None:
-    # The 99th percentile of all packets, by their times at sender and receiver: half the RTT, the
+    # The 99th percentile of a flow's packets, by their times at sender and receiver: half the RTT, the
     # time in which the link sends a packet, and the rest
     record = _beside_cubic(run_once)
     path, prague = record.plan.path, record.plan.schedule.flows[1]
@@ -145,7 +145,7 @@ def test_pragues_packets_wait_less_than_2_ms_beside_cubic(run_once: RunPlan) -> 
     settled = waits_ms[len(waits_ms) // 4 :]
     mean, percentile = settled.mean(), float(np.percentile(settled, 99))
     print(f"{len(settled)} packets waited {mean:.2f} ms, 99th percentile {percentile:.2f} / 2 ms")
-    assert len(settled) > 10_000
+    assert len(settled) > 2_000
     assert percentile < 2
 
 
