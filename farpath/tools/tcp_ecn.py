@@ -13,7 +13,7 @@ from farpath.spec.ecn import BY_TCP_INFO
 from farpath.tools import tcp_info
 
 #: rcv_wnd, rehash, total_rto, total_rto_recoveries, total_rto_time; then received_ce, six counters
-#: of bytes, of which received_e1_bytes is the fourth, and bit fields of which ecn_mode is the first.
+#: of bytes, the fourth of them received_e1_bytes, and bit fields of which ecn_mode is the first.
 _LAYOUT = struct.Struct("<16xI12xI8xI")
 _MODE_MASK = 0b11
 

@@ -123,7 +123,7 @@ def ecn_of_flows(raw_dir: FilePath, plan: Plan) -> dict[str, Any]:
             )
         if sends_ect_1(plan.stack_of(flow).sysctl) and not found[flow.name]["ect_1_bytes"]:
             raise CheckFailedError(
-                f"{flow.name} sent no data with ECT(1): its stack, or a queue, set another codepoint"
+                f"{flow.name} sent no data with ECT(1): its stack or a queue set another codepoint"
             )
     return {"ecn": found}
 
@@ -193,10 +193,10 @@ def _without_l4s_queue(plan: Plan) -> tuple[str, ...]:
     labels = [stack.label for stack in plan.stacks if sends_ect_1(stack.sysctl)]
     if not labels:
         return ()
+    subject = f"{' and '.join(labels)} {'sends' if len(labels) == 1 else 'send'}"
     return (
-        f"{' and '.join(labels)} {'sends' if len(labels) == 1 else 'send'} ECT(1), which {queue.kind} "
-        "marks as ECT(0), at a longer queue than those of L4S; for L4S give "
-        "QUEUE=dualpi2",
+        f"{subject} ECT(1), which {queue.kind} marks as ECT(0), at a longer queue than "
+        "those of L4S; for L4S give QUEUE=dualpi2",
     )
 
 

@@ -103,7 +103,7 @@ def test_a_step_of_1_ms_holds_the_queue_there_and_the_link_is_used(run_once: Run
     waits_ms = queue["backlog_bytes"] * 8e3 / record.plan.path.rate_bps
     used = _means_bps(record)[0] / flow_metrics.goodput_bps(record.plan)
     percentile = float(np.percentile(waits_ms, 99))
-    print(f"queue: mean {waits_ms.mean():.2f}, 99th percentile {percentile:.2f} ms; used {used:.3f}")
+    print(f"queue: {waits_ms.mean():.2f} ms, 99th percentile {percentile:.2f}; used {used:.3f}")
     assert percentile < 2 * STEP_MS
     assert used > 0.95
     assert queue["drops"].iloc[-1] == 0
@@ -128,8 +128,8 @@ def test_prague_and_cubic_have_equal_rates_at_equal_rtts_of_a_dualpi2(run_once: 
 
 
 def test_pragues_packets_wait_less_than_2_ms_beside_cubic(run_once: RunPlan) -> None:
-    # The 99th percentile of a flow's packets, by their times at sender and receiver: half the RTT, the
-    # time in which the link sends a packet, and the rest
+    # The 99th percentile of a flow's packets, by their times at sender and receiver: half the RTT,
+    # the time in which the link sends a packet, and the rest
     record = _beside_cubic(run_once)
     path, prague = record.plan.path, record.plan.schedule.flows[1]
     sent, arrived = (
