@@ -82,7 +82,7 @@ def test_a_prague_that_takes_every_queue_for_a_classic_one_is_found_and_one_that
 ) -> None:
     # Issue 38 of github.com/L4STeam/linux: its fallback was on in each queue that marks, for a
     # threshold in another unit than what it was compared with
-    options = ("--only=l4s-queue,classic-queue", f"--out={tmp_path}", "--json")
+    options = ("--only=l4s-queue,classic-queue", "--draws=1", f"--out={tmp_path}", "--json")
     ended = farpath("conformance", "prague:classic_queue_us=1", *options)
     assert ended.status == 1, ended.err
     always = _states(ended.out)
