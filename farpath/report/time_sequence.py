@@ -34,7 +34,7 @@ MOST_ABOVE, MARGIN = 1.5, 0.05
 
 @dataclass(frozen=True)
 class Series:
-    """One thing that a panel draws.
+    """One thing that a panel draws; ``is_bold``: of few segments, which must be seen among many.
 
     ``form``: ``steps`` and ``points`` at ``x`` (s) and ``y``; ``bars`` from ``y`` to ``top``.
     ``hue``: of ``farpath.report.figures.stack_colours``. ``mark``: matplotlib's, of points.
@@ -47,6 +47,7 @@ class Series:
     y: Floats
     top: Floats | None = None
     mark: str = "."
+    is_bold: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,16 +124,6 @@ def _stevens(graphed: Graphed) -> Panel:
         Series("window's edge", STEPS, "sky", graphed.seconds(edge), _numbers(edge, "edge")),
         Series("acknowledged", STEPS, "green", graphed.seconds(acks), _numbers(acks, "ack")),
     ]
-    again = data_marks[RETRANSMISSION].to_numpy()
-    unordered = data_marks[OUT_OF_ORDER].to_numpy()
-    for label, chosen, hue in (
-        ("data", ~again & ~unordered, "neutral"),
-        ("out of order", unordered, "orange"),
-        ("retransmission", again, "vermillion"),
-    ):
-        rows = data[chosen]
-        top = _numbers(rows, "seq") + _numbers(rows, "length")
-        series.append(Series(label, BARS, hue, graphed.seconds(rows), _numbers(rows, "seq"), top))
     sacked = [
         (acks[has], f"sack{number}")
         for number in range(1, SACK_BLOCKS + 1)
@@ -145,8 +136,23 @@ def _stevens(graphed: Graphed) -> Panel:
             for side in ("left", "right")
         )
         series.append(Series("SACK", BARS, "purple", times, left, right))
+    series.append(_points(graphed, acks[ack_marks[DUPLICATE]], "duplicate ACK", "blue", "_", "ack"))
+    again = data_marks[RETRANSMISSION].to_numpy()
+    unordered = data_marks[OUT_OF_ORDER].to_numpy()
+    for label, chosen, hue in (
+        ("data", ~again & ~unordered, "neutral"),
+        ("out of order", unordered, "orange"),
+        ("retransmission", again, "vermillion"),
+    ):
+        rows = data[chosen]
+        top = _numbers(rows, "seq") + _numbers(rows, "length")
+        series.append(
+            Series(
+                label, BARS, hue, graphed.seconds(rows), _numbers(rows, "seq"), top,
+                is_bold=hue != "neutral",
+            )
+        )  # fmt: skip
     series += [
-        _points(graphed, acks[ack_marks[DUPLICATE]], "duplicate ACK", "blue", "_", "ack"),
         _points(graphed, acks[ack_marks[ZERO]], "zero window", "brown", "s", "ack"),
         _points(graphed, data[data_marks[FULL]], "window full", "brown", "^"),
     ]
