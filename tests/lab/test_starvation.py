@@ -19,7 +19,13 @@ def test_a_search_continues_and_its_command_repeats_the_worst_run(
 ) -> None:
     out = f"--out={tmp_path / 'results'}"
     asked = ["--stack=bbr", "--rtt=20ms", "--rate=5Mbit", "--time=5s", "--start=0..1s"]
-    asked += ["--jitter=0ms", "--buffer=0.5..8xBDP", out, f"--report={tmp_path / 'report'}"]
+    asked += [
+        "--jitter=0ms",
+        "--buffer=0.5..8xBDP",
+        "--draws=2",
+        out,
+        f"--report={tmp_path / 'report'}",
+    ]
     first = farpath("starvation", *asked, "--trials=1")
     assert first.status == 0
     assert "trial 1 of 1: least share" in first.err

@@ -11,6 +11,8 @@ from pathlib import Path as FilePath
 from statistics import fmean, median
 from typing import NamedTuple
 
+import pytest
+
 from benchmarks.lab.figure import rate_error_percent
 from farpath.planning.request import RunRequest
 from farpath.tools import tc
@@ -22,8 +24,8 @@ RATE_BPS = 10_000_000
 #: Time from a datagram's reading of the clock to its arrival at the link: sendto, and the first
 #: time that the switches see its addresses.
 SENDING_US = 15.0
-#: A ping of the run beside the datagrams takes so long, and one is sent each second.
-PING_US = 98 * 8e6 / RATE_BPS
+#: A ping of the run beside the datagrams has a frame of so many bytes, and one is sent each second.
+PING_BYTES = 98
 #: Sends for each argument datagrams: pairs of a frame's size in bytes and its gap to the one before
 #: in ns.
 CLIENT = """
@@ -68,7 +70,9 @@ def _arrivals(sizes: Sequence[int], load: float) -> list[int]:
     return [number for size in sizes for number in (size, round(drawn.expovariate(1 / mean_ns)))]
 
 
-def _send(directory: FilePath, loads: Iterable[Sequence[int]], rate: str) -> list[list[Datagram]]:
+def _send(
+    directory: FilePath, loads: Iterable[Sequence[int]], rate: str, queue: str | None = None
+) -> list[list[Datagram]]:
     """Send datagrams over 20 ms, and return what arrives of each load."""
     lab = Lab(directory)
     outcome = lab.run(
@@ -77,6 +81,7 @@ def _send(directory: FilePath, loads: Iterable[Sequence[int]], rate: str) -> lis
         rtt="20ms",
         rate=rate,
         buffer="10MB",
+        queue=queue,
     )
     text = (outcome.directory / "server.out").read_text()
     rows = [list(map(int, line.split())) for line in text.splitlines()]
@@ -102,22 +107,58 @@ def test_datagrams_of_all_sizes_pay_their_own_time_and_wait_for_those_before(
     for (name, load), arrived in zip(
         loads.items(), _send(tmp_path, loads.values(), "10Mbit"), strict=True
     ):
-        late_us, delays_ms = zip(*_against_lindley(arrived), strict=True)
-        print(
-            f"{name}: mean delay {fmean(delays_ms):.3f} ms, off by {min(late_us):.2f} to "
-            f"{max(late_us):.2f} us, {median(late_us):.2f} in the middle"
-        )
         assert 2 * len(arrived) == len(load)
-        assert min(late_us) > -0.3
-        assert median(late_us) < 1
-        assert max(late_us) < 2 * PING_US + SENDING_US
+        _hold_against_lindley(name, arrived, RATE_BPS)
 
 
-def _against_lindley(arrived: Iterable[Datagram]) -> Iterator[tuple[float, float]]:
+@pytest.mark.parametrize(
+    ("rate", "rate_bps", "queue", "small_bytes"),
+    [
+        ("1Mbit", 1_000_000, None, 66),
+        ("100Mbit", 100_000_000, None, 66),
+        # Of 66 bytes one would take 0.5 us, and the server's look at the clock takes 0.3 us
+        ("1Gbit", 1_000_000_000, None, 590),
+        ("10Mbit", RATE_BPS, "fq_codel", 66),
+        *(
+            pytest.param("10Mbit", RATE_BPS, queue, 66, marks=pytest.mark.nightly)
+            for queue in ("red", "codel", "pie", "fq_pie", "cake", "dualpi2")
+        ),
+    ],
+)
+def test_small_packets_do_not_pass_in_bursts_and_pairs_are_dispersed(
+    tmp_path: FilePath, rate: str, rate_bps: int, queue: str | None, small_bytes: int
+) -> None:
+    # At 1 Mbit/s a full frame takes 12.1 ms of an idle link, and 24 frames of 66 bytes 12.7 ms
+    loads = {
+        "own time": [1514, 100_000_000] * 3,
+        "24 at once": [small_bytes, 0] * 24,
+        "pairs": [757, 100_000_000, 757, 0] * 3,
+    }
+    own, burst, pairs = _send(tmp_path, loads.values(), rate, queue)
+    for name, arrived in zip(loads, (own, burst, pairs), strict=True):
+        assert 2 * len(arrived) == len(loads[name])
+        _hold_against_lindley(name, arrived, rate_bps)
+    gaps_ns = [two.came_ns - one.came_ns for one, two in zip(pairs[::2], pairs[1::2], strict=True)]
+    assert median(gaps_ns) == pytest.approx(757 * 8e9 / rate_bps, abs=300)
+
+
+def _hold_against_lindley(name: str, arrived: Sequence[Datagram], rate_bps: int) -> None:
+    """Hold the times of datagrams against those of a queue with one server."""
+    late_us, delays_ms = zip(*_against_lindley(arrived, rate_bps), strict=True)
+    print(
+        f"{name}: mean delay {fmean(delays_ms):.3f} ms, off by {min(late_us):.2f} to "
+        f"{max(late_us):.2f} us, {median(late_us):.2f} in the middle"
+    )
+    assert min(late_us) > -0.3
+    assert median(late_us) < 1
+    assert max(late_us) < 2 * PING_BYTES * 8e6 / rate_bps + SENDING_US
+
+
+def _against_lindley(arrived: Iterable[Datagram], rate_bps: int) -> Iterator[tuple[float, float]]:
     """Yield how late each datagram came in us, and its delay beyond half an RTT in ms."""
     free_ns = 0.0
     for datagram in arrived:
-        free_ns = max(free_ns, datagram.sent_ns) + datagram.frame_bytes * 8e9 / RATE_BPS
+        free_ns = max(free_ns, datagram.sent_ns) + datagram.frame_bytes * 8e9 / rate_bps
         came_ns = datagram.came_ns - 10_000_000
         yield (came_ns - free_ns) / 1e3, (came_ns - datagram.sent_ns) / 1e6
 
