@@ -23,10 +23,12 @@ def answered_ms(record: Record) -> Array:
     return answered
 
 
-def ping_delay_ms(record: Record) -> float | None:
-    """Return the 95th percentile of pings' RTTs above the base RTT; None if none was answered."""
+def ping_delay_ms(record: Record, percentile: float = 95) -> float | None:
+    """Return a percentile of pings' RTTs above the base RTT; None if none was answered."""
     rtts_ms = answered_ms(record)
-    return float(np.percentile(rtts_ms, 95)) - record.plan.path.rtt_ms if rtts_ms.size else None
+    if not rtts_ms.size:
+        return None
+    return float(np.percentile(rtts_ms, percentile)) - record.plan.path.rtt_ms
 
 
 def ping_figures(record: Record) -> dict[str, float]:

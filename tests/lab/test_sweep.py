@@ -59,5 +59,13 @@ def test_a_league_writes_what_each_stack_had_beside_each_other_one(
     assert shares["bbr", "reno"] > 1
     assert all(0.8 < float(row["utilisation"]) < 1 for row in rows)
     assert "League table" in made.out
+    with (tmp_path / "report" / "pairs.csv").open() as file:
+        harms = {
+            (row["stack"], row["other"]): float(row["harm_throughput"])
+            for row in csv.DictReader(file)
+        }
+    # Of two flows of a stack each has about half of what one has alone, and Reno less beside BBR
+    assert harms["bbr", "bbr"] == pytest.approx(0.5, abs=0.1)
+    assert harms["reno", "bbr"] > 0.5 > harms["bbr", "reno"]
     assert (tmp_path / "report" / "league.png").read_bytes().startswith(b"\x89PNG")
     assert "League of 2 stacks" in (tmp_path / "report" / "league.html").read_text()

@@ -63,7 +63,7 @@ def league(
     from farpath.planning.request import RunRequest
     from farpath.runs.make import make_runs
     from farpath.runs.progress import progress_printer
-    from farpath.uses.league.measure import encounters, sides_of
+    from farpath.uses.league.measure import alone, encounters, sides_of
     from farpath.uses.league.question import STACK, plan_league
 
     report = report or out / DEFAULT_REPORT
@@ -79,10 +79,10 @@ def league(
     watch = progress_printer("league")
     outcome = make_runs(planned.run_set, out, cores, watch, measure=sides_of)
     if outcome.runs:
-        found = encounters(outcome)
+        found, solo = encounters(outcome), alone(outcome)
         notes = one_draw_notes([made.run.plan for made in outcome.runs])
         hrefs = {made.record.name: _href(made.record, report) for made in outcome.runs}
-        made = _report(planned, found, report, _remarks(single), notes, hrefs)
+        made = _report(planned, found, solo, report, _remarks(single), notes, hrefs)
         made.write(report)
         made.print(report, as_json)
     if outcome.failed:
@@ -115,6 +115,7 @@ def _remarks(single: dict[str, str]) -> tuple[str, ...]:
 def _report(
     planned: League,
     found: tuple[Encounter, ...],
+    solo: tuple[Encounter, ...],
     report: FilePath,
     remarks: tuple[str, ...],
     notes: tuple[str, ...],
@@ -122,8 +123,8 @@ def _report(
 ) -> Report:
     """Return the table of all encounters, the matrix and the page.
 
-    ``notes``: on runs in which nothing is random. ``hrefs``: addresses of runs from the
-    report, by the names of their records.
+    ``solo``: the runs of stacks alone. ``notes``: on runs in which nothing is random. ``hrefs``:
+    addresses of runs from the report, by the names of their records.
     """
     from farpath.report.report import Report
     from farpath.report.table import TEXT_COLUMNS, as_csv, as_text, render, rich_table
@@ -137,13 +138,15 @@ def _report(
         standings_table,
     )
 
-    table, pairs = encounters_table(found), pairs_table(found)
+    table, pairs = encounters_table(found), pairs_table(found, solo)
     texts = []
     for title, group in by_conditions(found).items():
         shares = rich_table(shares_table(planned, group, title))
         texts += [render(shares, width_columns=TEXT_COLUMNS)]
         texts += [as_text(standings_table(planned, group, title))]
-    page = render_league(planned, found, (*remarks, *(note.rstrip(".") for note in notes)), hrefs)
+    page = render_league(
+        planned, found, solo, (*remarks, *(note.rstrip(".") for note in notes)), hrefs
+    )
     return Report(
         {
             PAGE_FILE: page,

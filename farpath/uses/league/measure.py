@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from farpath.mechanisms.draw.mechanism import drawn
-from farpath.mechanisms.transfer.mechanism import completions_of
 from farpath.metrics.estimate import Spread, spread
-from farpath.metrics.flow_summary import flow_summaries
+from farpath.metrics.flow import payload_bytes
+from farpath.metrics.flow_summary import FlowSummary, flows_of
 from farpath.metrics.one_draw import is_one_draw
 from farpath.metrics.rtt import ping_delay_ms
 from farpath.metrics.run import utilisation
@@ -19,6 +19,9 @@ from farpath.planning.stack_texts import parse_stacks
 from farpath.record.record import Record
 from farpath.runs.make import MadeRun, MadeSet
 from farpath.uses.league.question import STACK, League
+
+#: In the place of the other stack, of a run of one stack.
+ALONE = ""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,8 @@ class Side:
     1 is a fair half. ``retransmits``, ``completion_s``: its own, of the whole run.
     ``utilisation``: of both, the payload that they received over the bottleneck's mean rate in the
     same time. ``delay_ms``: the 95th percentile of ping's RTTs above the base RTT, which both
-    caused. Values that are not known are None.
+    caused, and ``delay_p99_ms`` the 99th. ``lost_fraction``: of its packets those that the path
+    dropped. ``rtt_ms``: the base RTT. Values that are not known are None.
     """
 
     share: float
@@ -39,6 +43,9 @@ class Side:
     completion_s: float | None
     utilisation: float
     delay_ms: float | None
+    delay_p99_ms: float | None
+    lost_fraction: float | None
+    rtt_ms: float
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,7 @@ class Standing:
 def sides_of(record: Record) -> tuple[Side, ...]:
     """Return what each flow of a run had."""
     plan = record.plan
-    flows = flow_summaries(record.samples, plan, completions_of(record))[: len(plan.schedule.flows)]
+    flows = flows_of(record)[: len(plan.schedule.flows)]
     if plan.transfer_bytes:
         throughputs_bps = tuple(flow.throughput_bps for flow in flows)
         rate_bps = plan.rates.mean
@@ -94,35 +101,63 @@ def sides_of(record: Record) -> tuple[Side, ...]:
         from_s, stop_s = joint_stretch_s(plan.schedule)
         rate_bps = plan.rates.integral(from_s, stop_s) / (stop_s - from_s)
     used = utilisation(sum(throughputs_bps), rate_bps)
-    delay_ms = ping_delay_ms(record)
+    delays_ms = ping_delay_ms(record), ping_delay_ms(record, 99)
     return tuple(
-        Side(share, throughput_bps, flow.retransmits, flow.completion_s, used, delay_ms)
+        Side(
+            *(share, throughput_bps, flow.retransmits, flow.completion_s, used, *delays_ms),
+            *(_lost_fraction(record, flow), plan.path.rtt_ms),
+        )
         for flow, throughput_bps, share in zip(
             flows, throughputs_bps, fair_shares(throughputs_bps), strict=True
         )
     )
 
 
+def _lost_fraction(record: Record, flow: FlowSummary) -> float | None:
+    """Return the part of a flow's full packets that the path dropped; None if drops are unknown."""
+    if flow.drops is None:
+        return None
+    lost = flow.drops + (flow.lost or 0)
+    rows = record.samples.flows
+    own = rows[rows["flow"] == flow.flow]
+    arrived_bits = float((own["throughput_bps"] * own["interval_s"]).sum())
+    arrived = arrived_bits / 8 / payload_bytes(record.plan.path, record.plan.ip_version)
+    return lost / (lost + arrived) if lost + arrived else None
+
+
 def encounters(outcome: MadeSet[tuple[Side, ...]]) -> tuple[Encounter, ...]:
-    """Return both sides of each recorded run of a league."""
-    return tuple(itertools.chain.from_iterable(map(_encounters, outcome.runs)))
+    """Return both sides of each recorded run of two stacks."""
+    runs = [made for made in outcome.runs if len(made.value) > 1]
+    return tuple(itertools.chain.from_iterable(map(_encounters, runs)))
+
+
+def alone(outcome: MadeSet[tuple[Side, ...]]) -> tuple[Encounter, ...]:
+    """Return each recorded run of a stack alone, as an encounter with nobody."""
+    return tuple(
+        _encounter(made, made.run.values[STACK], ALONE, made.value[0])
+        for made in outcome.runs
+        if len(made.value) == 1
+    )
 
 
 def _encounters(made: MadeRun[tuple[Side, ...]]) -> Iterator[Encounter]:
     named = zip(parse_stacks(made.run.values[STACK]), made.value, strict=True)
-    conditions = {name: text for name, text in made.run.values.items() if name != STACK}
-    data = drawn(made.run.plan)
     for (stack, side), (other, _) in itertools.permutations(named, 2):
-        yield Encounter(
-            conditions=conditions,
-            stack=stack,
-            other=other,
-            seed=made.run.plan.seed,
-            **vars(side),
-            record=made.record.name,
-            one_draw=is_one_draw(made.run.plan),
-            draw=None if data is None else data["number"],
-        )
+        yield _encounter(made, stack, other, side)
+
+
+def _encounter(made: MadeRun[tuple[Side, ...]], stack: str, other: str, side: Side) -> Encounter:
+    data = drawn(made.run.plan)
+    return Encounter(
+        conditions={name: text for name, text in made.run.values.items() if name != STACK},
+        stack=stack,
+        other=other,
+        seed=made.run.plan.seed,
+        **vars(side),
+        record=made.record.name,
+        one_draw=is_one_draw(made.run.plan),
+        draw=None if data is None else data["number"],
+    )
 
 
 def by_conditions(found: tuple[Encounter, ...]) -> dict[str, tuple[Encounter, ...]]:

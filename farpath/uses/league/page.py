@@ -12,7 +12,7 @@ from farpath.report.html.render import render
 from farpath.report.table import Table
 from farpath.uses.league.measure import Encounter, by_conditions, shares_of
 from farpath.uses.league.question import League
-from farpath.uses.league.table import BESIDE, runs_words, standings_table
+from farpath.uses.league.table import BESIDE, harm_table, runs_words, standings_table
 
 
 @dataclass(frozen=True)
@@ -30,26 +30,30 @@ class Cell:
 
 @dataclass(frozen=True)
 class Part:
-    """One condition: its title, the standings, and the matrix as rows of cells by stack."""
+    """One condition: its title, standings, harm, and the matrix as rows of cells by stack."""
 
     title: str
     standings: Table
+    harm: Table
     matrix: dict[str, tuple[Cell | None, ...]]
 
 
 def render_league(
     league: League,
     found: tuple[Encounter, ...],
+    alone: tuple[Encounter, ...],
     remarks: tuple[str, ...],
     hrefs: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page as HTML.
 
-    ``remarks``: sentences above it, without their full stops. ``hrefs``: addresses of runs, by the
-    names of their records.
+    ``alone``: the runs of stacks alone. ``remarks``: sentences above it, without their full stops.
+    ``hrefs``: addresses of runs, by the names of their records.
     """
+    solo = by_conditions(alone)
     parts = [
-        _part(league, title, group, hrefs or {}) for title, group in by_conditions(found).items()
+        _part(league, title, group, solo.get(title, ()), hrefs or {})
+        for title, group in by_conditions(found).items()
     ]
     return render(
         "league.html",
@@ -64,7 +68,11 @@ def render_league(
 
 
 def _part(
-    league: League, title: str, group: tuple[Encounter, ...], hrefs: Mapping[str, str]
+    league: League,
+    title: str,
+    group: tuple[Encounter, ...],
+    alone: tuple[Encounter, ...],
+    hrefs: Mapping[str, str],
 ) -> Part:
     shares = shares_of(group)
     matrix = {
@@ -80,7 +88,8 @@ def _part(
         )
         for stack in league.stacks
     }
-    return Part(title or "Shares", standings_table(league, group, title), matrix)
+    standings = standings_table(league, group, title)
+    return Part(title or "Shares", standings, harm_table(league, group, alone, title), matrix)
 
 
 def _cell(share: Spread, group: list[Encounter], hrefs: Mapping[str, str]) -> Cell:

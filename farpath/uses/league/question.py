@@ -18,7 +18,7 @@ STACK = "stack"
 
 @dataclass(frozen=True)
 class League:
-    """The stacks, as typed, and the runs of all their encounters."""
+    """The stacks, as typed, and the runs of each alone and of all their encounters."""
 
     stacks: tuple[str, ...]
     run_set: RunSet
@@ -31,7 +31,7 @@ def plan_league(
     seeds: int,
     draws: int | None = 1,
 ) -> League:
-    """Plan a run for each pair of stacks, a stack and itself included.
+    """Plan a run for each stack alone, and for each pair, a stack and itself included.
 
     ``base``: the options that all runs share. ``axes``: values of further options: each
     combination of these has all encounters. ``seeds``, ``draws``: of each encounter, as
@@ -50,5 +50,7 @@ def plan_league(
                 remedy="in a league each is one flow, and meets each of the others",
             )
     pairs = tuple(map(_BESIDE.join, itertools.combinations_with_replacement(stacks, 2)))
-    run_set = product_set(base, {**axes, STACK: pairs}, seeds, draws=draws_of(draws, base, seeds))
+    run_set = product_set(
+        base, {**axes, STACK: (*stacks, *pairs)}, seeds, draws=draws_of(draws, base, seeds)
+    )
     return League(tuple(stacks), run_set)

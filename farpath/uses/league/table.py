@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from farpath.base.column import NOTHING, Column, given, number
 from farpath.metrics.catalogue import in_mbps
 from farpath.report.table import Table
+from farpath.uses.league.harm import HARMS, harms
 from farpath.uses.league.measure import (
     Encounter,
     Standing,
@@ -64,6 +66,12 @@ _ORDER_NOTE = (
     "Shares are in per cent of a fair half. {} Delay: 95th percentile of ping's RTTs above "
     "the base RTT, mean of all encounters."
 )
+_HARM_NOTE = (
+    "Harm in per cent of what the stack has alone, where more is better, and else of what it has "
+    "beside the other: 0 is none (Ware et al., HotNets 2019). A stack's harm to itself is the "
+    "measure of the others'. RTT: percentiles of pings; loss: the part of its packets that the "
+    "path dropped."
+)
 _ORDER = "by the least share that any flow had, the largest first"
 
 
@@ -103,27 +111,46 @@ def shares_table(league: League, found: tuple[Encounter, ...], title: str) -> Ta
     return Table.of_texts(heading, (BESIDE, *league.stacks), rows, note)
 
 
-def pairs_table(found: tuple[Encounter, ...]) -> Table:
-    """Return a row for each stack beside each other one, with median and range over runs."""
-    rows = [
-        (group[0].conditions, stack, other, share)
-        for group in by_conditions(found).values()
-        for (stack, other), share in shares_of(group).items()
-    ]
+def pairs_table(found: tuple[Encounter, ...], alone: tuple[Encounter, ...] = ()) -> Table:
+    """Return a row for each stack beside each other one, with median and range over runs.
+
+    ``alone``: runs of each stack without another, from which harm follows.
+    """
     options = tuple(found[0].conditions) if found else ()
     keys = (*options, "stack", "other", "runs", "share_median", "share_least", "share_most")
-    return Table(
-        "pairs",
-        "Pairs",
-        tuple(given(key, key) for key in keys),
-        tuple(
-            (
-                *(conditions[name] for name in options),
-                *(stack, other, share.count, share.median, share.least, share.most),
+    solo = by_conditions(alone)
+    rows = []
+    for title, group in by_conditions(found).items():
+        for (stack, other), share in shares_of(group).items():
+            beside = [each for each in group if (each.stack, each.other) == (stack, other)]
+            without = [each for each in solo.get(title, ()) if each.stack == stack]
+            rows.append(
+                (
+                    *(group[0].conditions[name] for name in options),
+                    *(stack, other, share.count, share.median, share.least, share.most),
+                    *harms(without, beside).values(),
+                )
             )
-            for conditions, stack, other, share in rows
-        ),
-    )
+    columns = (*keys, *(f"harm_{name}" for name in HARMS))
+    return Table("pairs", "Pairs", tuple(given(key, key) for key in columns), tuple(rows))
+
+
+def harm_table(
+    league: League, found: tuple[Encounter, ...], alone: tuple[Encounter, ...], title: str
+) -> Table:
+    """Return the harm that each stack suffers beside each other one, under one set of conditions.
+
+    ``found``, ``alone``: the runs under these conditions.
+    """
+    rows = []
+    for stack, other in itertools.product(league.stacks, repeat=2):
+        beside = [each for each in found if (each.stack, each.other) == (stack, other)]
+        values = harms([each for each in alone if each.stack == stack], beside).values()
+        if beside:
+            rows.append((stack, other, *map(_per_cent, values)))
+    headings = tuple(name.replace("rtt_", "RTT ") for name in HARMS)
+    heading = f"Harm{f', {title}' if title else ''}"
+    return Table.of_texts(heading, ("harm to", "by", *headings), tuple(rows), _HARM_NOTE)
 
 
 def encounters_table(found: tuple[Encounter, ...]) -> Table:

@@ -5,11 +5,20 @@ from __future__ import annotations
 import dataclasses
 import math
 
+import pytest
+
 from farpath.runs.run_set import RunSet
+from farpath.uses.league.harm import harms
 from farpath.uses.league.measure import Encounter, by_conditions, shares_of, standings
 from farpath.uses.league.page import render_league
 from farpath.uses.league.question import League
-from farpath.uses.league.table import encounters_table, pairs_table, shares_table, standings_table
+from farpath.uses.league.table import (
+    encounters_table,
+    harm_table,
+    pairs_table,
+    shares_table,
+    standings_table,
+)
 
 LEAGUE = League(("meek", "fair", "greedy"), RunSet(()))
 SHARES = {
@@ -25,7 +34,10 @@ SHARES = {
 def meeting(stack: str, other: str, share: float, seed: int = 1) -> list[Encounter]:
     """Both sides of a run in which ``stack`` had a share."""
     return [
-        Encounter(part, part * 5e6, 3, None, 0.9, 4.0, {}, name, beside, seed, "record")
+        Encounter(
+            *(part, part * 5e6, 3, None, 0.9, 20.0, 60.0, 0.01, 20.0),
+            *({}, name, beside, seed, "record"),
+        )
         for name, beside, part in ((stack, other, share), (other, stack, 2 - share))
     ]
 
@@ -51,9 +63,37 @@ def test_a_share_of_several_runs_is_their_median_and_has_a_range() -> None:
     assert shares_table(LEAGUE, found, "").lines[0] == ("meek", "-", "70 (10-90)", "-")
     (row,) = (row for row in pairs_table(found).objects if row["stack"] == "meek")
     assert (row["runs"], row["share_median"], row["share_most"]) == (3, 0.7, 0.9)
-    page = render_league(LEAGUE, found, ())
+    page = render_league(LEAGUE, found, (), ())
     assert "10 to 90 in 3 runs" in page
     assert "Medians (and ranges) of 3 draws." in page
+
+
+def test_harm_is_what_a_stack_lacks_beside_another_of_what_it_has_alone() -> None:
+    # Alone 10 Mbit/s, an RTT of 20 ms and no loss
+    solo = dataclasses.replace(
+        FOUND[0], throughput_bps=10e6, delay_ms=0.0, delay_p99_ms=20.0, lost_fraction=0.0, other=""
+    )
+    beside = [each for each in FOUND if (each.stack, each.other) == ("meek", "greedy")]
+    assert harms([solo], beside) == {
+        "throughput": pytest.approx(0.95),
+        "rtt_p95": 0.5,
+        "rtt_p99": 0.5,
+        "loss": 1.0,
+        "completion": None,
+    }
+    assert harms([], beside)["loss"] is None
+    better = dataclasses.replace(solo, throughput_bps=0.0)
+    assert harms([better], beside)["throughput"] == 0
+    (row,) = (
+        row
+        for row in pairs_table(FOUND, (solo,)).objects
+        if (row["stack"], row["other"]) == ("meek", "greedy")
+    )
+    assert row["harm_throughput"] == pytest.approx(0.95)
+    lines = harm_table(LEAGUE, FOUND, (solo,), "").lines
+    assert ("meek", "greedy", "95", "50", "50", "100", "-") in lines
+    assert ("fair", "greedy", "-", "-", "-", "-", "-") in lines
+    assert ">harm to</th>" in render_league(LEAGUE, FOUND, (solo,), ())
 
 
 def test_who_starves_and_who_is_starved_stand_below_who_does_neither() -> None:
@@ -77,7 +117,7 @@ def test_tables_and_page_show_the_shares() -> None:
     assert shares_table(LEAGUE, FOUND, "").lines[2] == ("greedy", "190", "130", "60")
     assert standings_table(LEAGUE, FOUND, "").lines[0][:3] == ("fair", "95", "70 beside greedy")
     assert len(encounters_table(FOUND).data) == 12
-    page = render_league(LEAGUE, FOUND, ("All runs have RTT=20ms",))
+    page = render_league(LEAGUE, FOUND, (), ("All runs have RTT=20ms",))
     assert ">190</td>" in page
     assert "All runs have RTT=20ms." in page
     assert ">share beside</th>" in page
@@ -102,10 +142,10 @@ def test_several_runs_are_spoken_of_where_there_are_several() -> None:
     ):
         assert words in shares_table(LEAGUE, found, "").note
         assert words in standings_table(LEAGUE, found, "").note
-        assert words in render_league(LEAGUE, found, ())
+        assert words in render_league(LEAGUE, found, (), ())
 
 
 def test_a_cell_leads_to_its_run() -> None:
-    page = render_league(LEAGUE, FOUND, (), {"record": "../record/page.html"})
+    page = render_league(LEAGUE, FOUND, (), (), {"record": "../record/page.html"})
     assert page.count('href="../record/page.html">') == 9
     assert 'href="../record/page.html">190</a></td>' in page

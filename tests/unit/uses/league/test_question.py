@@ -11,12 +11,16 @@ from farpath.uses.league.question import plan_league
 BASE = RunRequest(rtt="20ms", rate="20Mbit", time="5s")
 
 
-def test_every_stack_meets_every_other_one_and_itself_once_for_each_seed_and_rtt() -> None:
+def test_every_stack_is_alone_and_meets_every_other_one_and_itself_for_each_seed_and_rtt() -> None:
     league = plan_league(BASE, ("reno", "cubic", "bbr"), {"rtt": ("10ms", "40ms")}, 2)
+    stacks = ["reno", "cubic", "bbr"]
     pairs = ["reno+reno", "reno+cubic", "reno+bbr", "cubic+cubic", "cubic+bbr", "bbr+bbr"]
     met = [(run.values["rtt"], run.values["stack"], run.plan.seed) for run in league.run_set.runs]
     assert met == [
-        (rtt, pair, seed) for rtt in ("10ms", "40ms") for pair in pairs for seed in (1, 2)
+        (rtt, pair, seed)
+        for rtt in ("10ms", "40ms")
+        for pair in (*stacks, *pairs)
+        for seed in (1, 2)
     ]
 
 

@@ -1,0 +1,58 @@
+"""Harm: how much worse a stack fares beside another than alone.
+
+Ware et al., Beyond Jain's Fairness Index: Setting the Bar For The Deployment of Congestion Control
+Algorithms, HotNets 2019: where more is better, harm is (alone - beside) / alone, and where less is
+better (beside - alone) / beside, so that 0 is none and 1 the most. A newcomer may do no more harm
+to a stack than that stack does to itself.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping
+
+from farpath.uses.league.measure import Encounter
+
+#: Quantities by the keys of their harm: the value of a flow, and whether more is better.
+_QUANTITIES: Mapping[str, tuple[Callable[[Encounter], float | None], bool]] = {
+    "throughput": (lambda each: each.throughput_bps, True),
+    "rtt_p95": (lambda each: _rtt_ms(each, each.delay_ms), False),
+    "rtt_p99": (lambda each: _rtt_ms(each, each.delay_p99_ms), False),
+    "loss": (lambda each: each.lost_fraction, False),
+    "completion": (lambda each: each.completion_s, False),
+}
+HARMS = tuple(_QUANTITIES)
+
+
+def _rtt_ms(each: Encounter, delay_ms: float | None) -> float | None:
+    return None if delay_ms is None else each.rtt_ms + delay_ms
+
+
+def harm_of(alone: float, beside: float, more_is_better: bool) -> float:
+    """Return the harm in one quantity; 0 where it is no worse than alone.
+
+    >>> harm_of(10.0, 4.0, True), harm_of(20.0, 40.0, False), harm_of(0.0, 0.0, False)
+    (0.6, 0.5, 0.0)
+    """
+    best, worst = (alone, beside) if more_is_better else (beside, alone)
+    return max(0.0, (best - worst) / best) if best > 0 else 0.0
+
+
+def harms(alone: Iterable[Encounter], beside: Iterable[Encounter]) -> dict[str, float | None]:
+    """Return the harm of each quantity of ``HARMS``, from medians over runs.
+
+    ``alone``, ``beside``: runs of one stack without another, and beside it; of two flows of one
+    stack both. None where a quantity is not known.
+    """
+    alone, beside = list(alone), list(beside)
+    found: dict[str, float | None] = {}
+    for name, (of, more_is_better) in _QUANTITIES.items():
+        values = [
+            [value for each in runs if (value := of(each)) is not None] for runs in (alone, beside)
+        ]
+        found[name] = (
+            harm_of(statistics.median(values[0]), statistics.median(values[1]), more_is_better)
+            if all(values)
+            else None
+        )
+    return found
