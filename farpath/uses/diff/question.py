@@ -13,7 +13,7 @@ from farpath.runs.again import Repetition, repetition, requested
 from farpath.spec import capture_sizes
 from farpath.spec.capture import MOST_CAPTURE_BYTES, Capture
 from farpath.spec.plan import Plan
-from farpath.spec.trace import flows as traced_flows
+from farpath.spec.trace import hosts as trace_hosts
 from topologies import lay_out
 
 #: Interval of the trace. A finer one may move packets.
@@ -94,12 +94,16 @@ def run_of(text: str, kernel: str | None) -> Repetition:
 
 
 def _traced(one: Repetition) -> Repetition:
-    """Return a run with a trace, unless it has one already, or no flow of the kernel's TCP."""
-    if one.planned.plan.settings.trace_interval_s:
+    """Return a run with a trace, unless it has one already or must have none.
+
+    Without a flow of the kernel's TCP there is nothing to trace, and tracers at several hosts move
+    packets.
+    """
+    plan = one.planned.plan
+    if plan.settings.trace_interval_s:
         return one
-    with_trace = one.planned.plan
-    settings = dataclasses.replace(with_trace.settings, trace_interval_s=1.0)
-    if not traced_flows(dataclasses.replace(with_trace, settings=settings)):
+    settings = dataclasses.replace(plan.settings, trace_interval_s=1.0)
+    if len(trace_hosts(dataclasses.replace(plan, settings=settings))) != 1:
         return one
     return one.with_options({"trace": TRACE})
 

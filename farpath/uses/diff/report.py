@@ -14,6 +14,10 @@ from farpath.uses.diff.held import CONTROL, SCOREBOARD, TIMERS, WINDOW, FromPack
 from farpath.uses.diff.packet_words import Seen, seconds
 
 EQUAL = "no packet differs"
+NO_TRACE = (
+    "senders are at several hosts, whose tracers would move packets, or no flow is of the "
+    "kernel's TCP"
+)
 GROUPS = {"congestion control": CONTROL, "window": WINDOW, "scoreboard": SCOREBOARD,
           "timers": TIMERS}  # fmt: skip
 #: Fields of a packet for people.
@@ -40,7 +44,10 @@ def text(comparison: Comparison) -> str:
 def state_tables(comparison: Comparison) -> list[Table]:
     """Return the tables of what TCP held; none where the packet is of no flow of TCP."""
     held = comparison.held
-    return [] if held is None else [samples_table(held), packets_table(held)]
+    if held is None:
+        return []
+    has_samples = any(each.before or each.after for each in held.samples.values())
+    return [*([samples_table(held)] if has_samples else []), packets_table(held)]
 
 
 def run_lines(comparison: Comparison) -> list[str]:
@@ -64,6 +71,8 @@ def remarks(comparison: Comparison) -> list[str]:
         lines.append(
             f"left out    {', '.join(comparison.left_out)}: captures have no room for more"
         )
+    if not all(one.record.plan.settings.trace_interval_s for one in comparison.runs.values()):
+        lines.append(f"no trace    {NO_TRACE}")
     for run, repeated in comparison.runs.items():
         missed = [one for one in repeated.record.data["warnings"] if "the capture of" in one]
         lines += [f"{run.upper()}: {one}" for one in missed]

@@ -34,6 +34,9 @@ def test_runs_are_captured_everywhere_and_traced_and_only_where_both_can_be() ->
     assert {each.planned.plan.settings.trace_interval_s for each in (two.a, two.b)} == {0.005}
     many = question(RUN, f"{RUN} senders=rtt=40ms", None, None)
     assert "sender2" not in many.places
+    # Tracers at several hosts would move packets
+    assert many.a.planned.plan.settings.trace_interval_s == 0.005
+    assert many.b.planned.plan.settings.trace_interval_s == 0
     with refused("capture", "moon"):
         question(RUN, RUN, None, "moon")
 
