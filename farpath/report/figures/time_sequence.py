@@ -63,8 +63,11 @@ def _draw(axes: Axes, series: Series) -> None:
         # Bars as one line with gaps, which is drawn in one go
         x = np.repeat(series.x, 3)
         y = np.column_stack([series.y, series.top, np.full(series.x.size, np.nan)]).ravel()
-        width = BOLD_PT if series.is_bold else 1.0
-        axes.plot(x, y, color=colour, linewidth=width, label=series.label, rasterized=True)
+        width, mark = (BOLD_PT, ".") if series.is_bold else (1.0, "")
+        axes.plot(
+            x, y, color=colour, linewidth=width, marker=mark, markersize=4, label=series.label,
+            rasterized=True,
+        )  # fmt: skip
     elif series.form == STEPS:
         axes.plot(
             series.x, series.y, color=colour, linewidth=0.8, drawstyle="steps-post",

@@ -69,7 +69,9 @@ def _trace(series: Series, axis: str) -> dict[str, Any]:
         times = [each for time in times for each in (time, time, None)]
         tops = series.top[::step].tolist()
         values = [each for pair in zip(values, tops, strict=True) for each in (*pair, None)]
-        trace |= {"mode": "lines", "line": {"width": 4.0 if series.is_bold else 1.6}}
+        trace |= {"mode": "lines", "line": {"width": 1.6}}
+        if series.is_bold:  # a segment alone is too short to be seen as a line
+            trace |= {"mode": "lines+markers", "marker": {"size": 6}}
     elif series.form == STEPS:
         trace |= {"mode": "lines", "line": {"width": 1.2, "shape": "hv"}}
     else:
