@@ -70,7 +70,7 @@ def test_the_commit_that_changed_a_stack_is_found_and_the_tree_is_as_before(
     good, bad = (step["record"] for step in result["steps"][:2])
     assert result["diff"].startswith(f"farpath diff {good} ")
     assert bad != good
-    assert f"the first packet that differs: {result['diff']}" in ended.stdout
+    assert "the first packet that differs: farpath diff " in ended.stdout
 
 
 def test_two_commits_with_the_same_packets_are_refused(
