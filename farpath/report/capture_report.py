@@ -175,7 +175,7 @@ def capture_report(captures: Captures, question: Question) -> Report:
     counts = {name: int(marks[name].sum()) for name in MARKS}
     rtts = graphed.within(rtt_samples(graphed.segments, graphed.from_client))
     tables = _tables(counts, rtts, merged)
-    stem = f"{safe_name(captures.name)}-connection{connection.number}"
+    stem = f"{safe_name(captures.name).rstrip('-')}-connection{connection.number}"
     title = f"{captures.name}: connection {connection.number}, {graphed.name}"
     page = render_connection(title, warnings, (*tables, listed), drawn, graphed.span_s)
     return Report(
