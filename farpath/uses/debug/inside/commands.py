@@ -152,6 +152,12 @@ def backtrace() -> list[dict[str, Any]]:
     return frames
 
 
+def _require_guests(session: Session) -> None:
+    """Raise gdb.GdbError if a guest has ended."""
+    if session.sites.is_over():
+        raise gdb.GdbError("the run has ended: Ctrl-D leaves gdb")
+
+
 class _Command(gdb.Command):
     """A command of farpath's; ``act`` does it, and errors of its words are one line."""
 
@@ -162,6 +168,7 @@ class _Command(gdb.Command):
 
     def invoke(self, argument: str, from_tty: bool) -> None:
         self.dont_repeat()
+        _require_guests(self._session)
         if self._session.config["names_only"] and self._act in OF_TYPES:
             raise gdb.GdbError("this needs the kernel's types: leave out --names-only")
         try:
@@ -353,6 +360,7 @@ class _Prefixed(gdb.Command):
     def invoke(self, argument: str, from_tty: bool) -> None:
         word, _, rest = argument.strip().partition(" ")
         if word in self._words:
+            _require_guests(self._session)
             try:
                 self._words[word](self._session, rest.strip())
             except BadInputError as error:
