@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from farpath.metrics.catalogue import FLOW, LINK
 from farpath.metrics.flow_summary import flows_of
 from farpath.metrics.link import link_summaries
+from farpath.metrics.one_draw import one_draw_sentences
 from farpath.metrics.record_metrics import metrics_of
 from farpath.record.record import Record
 from farpath.report.figures.run_over_time import draw, title
@@ -60,7 +61,7 @@ class RunResult:
     @property
     def warnings(self) -> tuple[str, ...]:
         """A sentence for each thing about the run that a reader has to know."""
-        return tuple(self.record.data["warnings"])
+        return (*self.record.data["warnings"], *one_draw_sentences(self.plan))
 
     @cached_property
     def summary(self) -> dict[str, Any]:

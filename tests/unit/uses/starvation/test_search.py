@@ -24,6 +24,7 @@ from farpath.uses.starvation.search import (
     continue_starvation,
     trials_file,
 )
+from farpath.uses.starvation.table import worst_table
 
 OPTIONS = {"rtt": "40ms", "rate": "10Mbit", "jitter": "0..10ms", "buffer": "0.1..8xBDP"}
 
@@ -184,3 +185,23 @@ def test_a_run_in_which_nothing_arrives_is_told_as_failed_and_comes_last() -> No
     fair = Trial(2, values, {}, (1.0, 1.0), (1.0, 1.0), "", "", "")
     assert worst([empty, fair]) == fair
     assert len(chosen(plan(), 1, [empty, fair])) == 4
+
+
+def test_a_trial_of_draws_is_the_one_in_the_middle_with_the_range(tmp_path: FilePath) -> None:
+    def starve(run_set: RunSet, watch: WatchRuns) -> MadeSet[Shares]:
+        """A world in which shares of draws are the tenths of their numbers."""
+        results = []
+        for run in run_set.runs:
+            share = run.plan.seed / 10
+            value = Shares((share, 2 - share), (1e6, 9e6))
+            results.append(MadeRun(run, FilePath("made"), run.name, value))
+            watch(RunEvent(run, results[-1], PoolProgress(1, 0, 0, 0, None)))
+        return MadeSet(run_set, FilePath(), tuple(results))
+
+    (asked,) = plan_starvation(OPTIONS, ("bbr", "cubic"), "0..3s", "5s", 4, draws=5)
+    file = trials_file(asked, "build", tmp_path)
+    (trial,) = continue_starvation(asked, 1, file, tmp_path, starve, lambda _new, _all: None)
+    assert (trial.least_share, trial.range.least, trial.range.most) == (0.3, 0.1, 0.5)
+    assert trial.command.endswith("--draw=3")
+    assert worst_table(asked, [trial]).lines[0][1] == "30.0 (10.0-50.0)"
+    assert asked.identity("build") != plan().identity("build")
