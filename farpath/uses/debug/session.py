@@ -251,8 +251,8 @@ class Session:
         }
 
 
-def _far(pid: int) -> dict[str, int] | None:
-    """Return the header of the memory of far links, as gdb's side reads it; None without one."""
+def _far(pid: int) -> dict[str, Any] | None:
+    """Return the file and header of the memory of far links; None without one."""
     memory = far_memory(pid, FAR_LINK_FILE)
     if memory is None:
         return None
@@ -261,7 +261,7 @@ def _far(pid: int) -> dict[str, int] | None:
     _, _, sites, channels, slots, capacity_bytes, window_ns, first_ns, _ = far_link.HEADER.unpack(
         header
     )
-    return {
+    found = {
         "start_bytes": far_link.start_bytes(sites),
         "channels": channels,
         "slots": slots,
@@ -270,6 +270,7 @@ def _far(pid: int) -> dict[str, int] | None:
         "first_window_ns": first_ns,
         "clock_start_ns": CLOCK_START_NS,
     }
+    return {"file": str(memory), "header": found}
 
 
 def _run_gdb(terminal: Terminal, config: FilePath) -> int:

@@ -247,19 +247,11 @@ def show_packets(session: Session, words: str) -> None:
         raise gdb.GdbError("this run has one guest, and so no far link")
     count = int(words) if words.isdigit() else MOST_PACKETS
     now_ns = session.sites.current.now_ns
-    for packet in packets.on_far_links(_far_memory(session), far, now_ns)[-count:]:
+    for packet in packets.on_far_links(FilePath(far["file"]), far["header"], now_ns)[-count:]:
         print(
             f"{session.sites.at_s(packet.at_ns):.9f} s  link {packet.channel}  "
             f"{packet.size_bytes:>5} bytes  {packet.words}"
         )
-
-
-def _far_memory(session: Session) -> FilePath:
-    """Return the file of the far links' memory, which each guest has open."""
-    for descriptor in FilePath(f"/proc/{session.sites.all[0].pid}/fd").iterdir():
-        if descriptor.is_symlink() and "/memfd:far" in str(descriptor.readlink()):
-            return descriptor
-    raise gdb.GdbError("the guest has no memory of far links open")
 
 
 def go_back(session: Session, words: str) -> None:
