@@ -30,9 +30,9 @@ DRAW = "draw"
 USUAL_SEED = 1
 #: The most by which a flow starts later, in s: tests of iperf3 last whole seconds.
 MOST_LATER_S = 0.45
-#: Packets whose time at the bottleneck is the most that a host delays one: of a flow alone, and of
-#: several. Delayed ACKs let go two at once, and those of two flows change places within four.
-PACKETS_ALONE, PACKETS_OF_SEVERAL = 1, 4
+#: Packets whose time at the bottleneck is the most that a host delays one. Delayed ACKs let go two
+#: at once, and those of two flows change places within four.
+PACKETS = 4
 #: The most of the shortest round trip that they may take.
 RTT_PART = 0.25
 #: Digits of times in s and in ms.
@@ -73,13 +73,18 @@ def _later_s(plan: Plan, flow: Flow, number: int) -> float:
 
 
 def _jitter_ms(plan: Plan) -> float:
-    """Return the jitter that hosts get; 0 where they have one, or space packets themselves."""
+    """Return the jitter that hosts get.
+
+    It is 0 where they have one, where programs space packets themselves, and for a flow alone,
+    which has no phase to another.
+    """
     spaced = any(program_of(stack).paces_itself for stack in plan.stacks)
     if plan.era.jitter_ms or spaced:
         return 0.0
-    flows = plan.schedule.all_flows
-    packets = PACKETS_ALONE if len(flows) == 1 else PACKETS_OF_SEVERAL
-    time_ms = 8e3 * packets * plan.path.frame_bytes / plan.path.rate_bps
+    path, flows = plan.path, plan.schedule.all_flows
+    if len(flows) == 1 and not path.background and not path.short_flows:
+        return 0.0
+    time_ms = 8e3 * PACKETS * path.frame_bytes / path.rate_bps
     least_rtt_ms = min(plan.pair_rtt_ms(flow.sender, flow.receiver) for flow in flows)
     return min(round(time_ms, MS_DIGITS), RTT_PART * least_rtt_ms, MOST_JITTER_MS)
 
