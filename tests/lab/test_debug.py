@@ -52,12 +52,14 @@ def times(printed: str) -> list[float]:
     return [float(found) for found in re.findall(r"^\w+ at ([\d.]+) s$", printed, re.MULTILINE)]
 
 
-def held_to(record: Record, *options: str, before: str = "") -> str:
+def held_to(record: Record, *options: str, before: str = "", with_types: bool = False) -> str:
     """What a session has printed that let the run end; its fingerprint is the record's.
 
-    ``before``: statements of Python that come before the command.
+    ``before``: statements of Python that come before the command. ``with_types``: whether the
+    kernel is compiled again, with debug information.
     """
-    command = ["farpath", "debug", str(record.directory), "--names-only", *options]
+    names_only = [] if with_types else ["--names-only"]
+    command = ["farpath", "debug", str(record.directory), *names_only, *options]
     code = f"import sys; sys.argv = {command!r}; {before}from farpath.cli.app import main; main()"
     ended = completed([sys.executable, "-c", code])
     assert ended.returncode == 0, ended.stderr
@@ -167,3 +169,48 @@ def test_fifty_stops_leave_the_fingerprint(recorded: Record, tmp_path: FilePath)
     lines = [*stops(2, 50), "run to end"]
     printed = held_to(recorded, "--at=0.4s", script(tmp_path, *lines))
     assert len(times(printed)) == 51
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("event", "functions"),
+    [
+        (("--packet=flow1:100",), ("__tcp_transmit_skb",)),
+        (("--packet=flow1:seq=1000000",), ("__tcp_transmit_skb",)),
+        (("--drop",), ("qstats_drop_inc", "bfifo_enqueue")),
+        (("--at=3s", "--watch=flow1.snd_cwnd<1000"), ()),
+        (("--break=tcp_enter_recovery:flow1",), ("tcp_enter_recovery",)),
+    ],
+    ids=lambda value: value[-1].split("=")[0] if value and value[0].startswith("--") else "",
+)
+def test_an_event_of_a_flow_stops_the_run_in_its_function_with_its_state(
+    recorded: Record, farpath: Farpath, event: tuple[str, ...], functions: tuple[str, ...]
+) -> None:
+    ended = farpath("debug", recorded.directory, *event, "--json")
+    assert ended.status == 0, ended.err
+    state = json.loads(ended.out)
+    assert state["backtrace"][0]["file"].endswith((".c", ".h"))
+    assert not functions or state["backtrace"][0]["function"] in functions
+    sender, receiver = (state["flows"]["flow1"][end] for end in ("sender", "receiver"))
+    assert (sender["congestion_control"], sender["port"]) == ("reno", receiver["other_port"])
+    assert sender["in_flight"] <= sender["snd_cwnd"]
+    if "--packet=flow1:100" in event:
+        assert sender["data_segments_out"] == 99
+    if "--drop" in event:
+        assert any(queue["drops"] for queue in state["queues"])
+
+
+@pytest.mark.nightly
+def test_sockets_queues_and_timers_are_shown_and_packets_are_stepped(
+    recorded: Record, tmp_path: FilePath
+) -> None:
+    lines = ("sock flow1", "scoreboard flow1", "queue", "timers", "step packet", "run to end")
+    printed = held_to(
+        recorded, "--at=2s", "--break=tcp_ack:flow1", script(tmp_path, *lines), with_types=True
+    )
+    assert re.search(r"^  congestion_control +reno$", printed, re.MULTILINE)
+    assert re.search(r"^ +0 - +[\d,]+ +[\d,]+ segments +in flight$", printed, re.MULTILINE)
+    assert re.search(r"^s\d-eth\d +bottleneck ", printed, re.MULTILINE)
+    assert re.search(r"flow1 sender: retransmit", printed)
+    stopped_s, stepped_s = times(printed)
+    assert stopped_s < stepped_s < stopped_s + 0.01
