@@ -6,8 +6,9 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.uses.regress.baseline import read_baseline
+from farpath.uses.regress.baseline import BASELINES, read_baseline
 from tests.regress.conftest import Regress
+from tests.support.command_line import Farpath
 
 RUNS = "--only=reno/initial-window,reno/fast-retransmit"
 
@@ -48,3 +49,13 @@ def test_another_baseline_is_a_change_and_a_run_it_lacks_is_not_passed_over(
     (changed,) = ended.runs["reno/fast-retransmit"]["changed"]
     assert (changed["metric"], changed["before"], changed["after"]) == ("retransmits", 2, 1)
     assert ended.runs["reno/sack"]["state"] == "not in the baseline"
+
+
+def test_a_part_of_the_suite_makes_no_baseline_that_would_hide_the_projects(
+    farpath: Farpath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farpath.uses.regress.command._processor_level", lambda: 1)
+    ended = farpath("regress", "--update", "--only=udt/slow-start")
+    assert ended.status == 2
+    assert "x86-64-v1.toml would be a new baseline, with 1 runs" in ended.err
+    assert not list(BASELINES.glob("*-v1.toml"))

@@ -275,12 +275,31 @@ def _update(
 
     file = baseline or baseline_file(release_of(kernel.images), _processor_level())
     old = read_baseline(file) if file.exists() else None
+    if baseline is None and old is None:
+        _refuse_to_hide(trials, kernel, file)
     sources = made_of(kernel.images, _processor_level())
     new = make_baseline(trials, kernel, file.stem, sources, out / "records", at_once, seeds)
     for line in describe_changes(old, new, new.runs):
         print(line)
     write_baseline(merge_baselines(old, new), file)
     print(f"{file}: {len(new.runs)} runs of {seeds} seeds")
+
+
+def _refuse_to_hide(trials: Sequence[Trial], kernel: Kernel, file: FilePath) -> None:
+    """Raise BadInputError if a new baseline would be nearer here than one with further runs."""
+    from farpath.lab.artifacts.kernels import release_of
+    from farpath.uses.regress.baseline import nearest_baseline, read_baseline
+
+    nearest = nearest_baseline(release_of(kernel.images), _processor_level())
+    if nearest is None:
+        return
+    hidden = read_baseline(nearest).runs.keys() - {trial.name for trial in trials}
+    if hidden:
+        raise BadInputError(
+            problem=f"{file.name} would be a new baseline, with {len(trials)} runs, and on this "
+            f"processor be taken in place of {nearest.name}, which has {len(hidden)} more",
+            remedy="leave out `only` and `stacks`, or give a file of your own with `baseline`",
+        )
 
 
 def _report(comparison: Comparison, trials: Sequence[Trial], options: Sequence[str]) -> Report:
