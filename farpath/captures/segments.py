@@ -84,7 +84,12 @@ class Connection:
         >>> Connection(1, "10.0.0.2", 5, "fe80::1", 80, 0, 0, 0, 0, 1, 0, 0).name
         '10.0.0.2:5 > [fe80::1]:80'
         """
-        return f"{_end(self.client, self.client_port)} > {_end(self.server, self.server_port)}"
+        return " > ".join(self.ends_by_name)
+
+    @property
+    def ends_by_name(self) -> tuple[str, str]:
+        """Its two ends as people read them, the client's first."""
+        return end_name(self.client, self.client_port), end_name(self.server, self.server_port)
 
     @property
     def ends(self) -> tuple[str, int, str, int]:
@@ -92,7 +97,12 @@ class Connection:
         return self.client, self.client_port, self.server, self.server_port
 
 
-def _end(address: str, port: int) -> str:
+def end_name(address: str, port: int) -> str:
+    """Return an address with a port; one of IPv6 stands in brackets (RFC 3986, 3.2.2).
+
+    >>> end_name("10.0.0.2", 5201), end_name("fe80::1", 80)
+    ('10.0.0.2:5201', '[fe80::1]:80')
+    """
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 

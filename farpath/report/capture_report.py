@@ -14,7 +14,7 @@ from farpath.base.column import Column
 from farpath.base.errors import BadInputError
 from farpath.base.files import safe_name
 from farpath.base.units import TIMES, converted, split_quantity
-from farpath.captures.analysis import MARKS, marked, rtt_samples
+from farpath.captures.analysis import MARKS
 from farpath.captures.delays import (
     Merged,
     Way,
@@ -171,10 +171,9 @@ def capture_report(captures: Captures, question: Question) -> Report:
             problem=f"nothing of {graphed.name} is in it",
             remedy=f"the connection is from {whole_s[0]:.3f} s to {whole_s[1]:.3f} s",
         )
-    marks = marked(graphed.segments, connection).loc[graphed.within(graphed.segments).index]
+    marks = graphed.marks.loc[graphed.within(graphed.segments).index]
     counts = {name: int(marks[name].sum()) for name in MARKS}
-    rtts = graphed.within(rtt_samples(graphed.segments, graphed.from_client))
-    tables = _tables(counts, rtts, merged)
+    tables = _tables(counts, graphed.rtts, merged)
     stem = f"{safe_name(captures.name).rstrip('-')}-connection{connection.number}"
     title = f"{captures.name}: connection {connection.number}, {graphed.name}"
     page = render_connection(title, warnings, (*tables, listed), drawn, graphed.span_s)
@@ -190,7 +189,9 @@ def capture_report(captures: Captures, question: Question) -> Report:
             "from_client": graphed.from_client,
             "span_s": list(graphed.span_s),
             "marks": counts,
-            "rtt_ms": {by: _five(group["rtt_ns"] / 1e6) for by, group in rtts.groupby("by")},
+            "rtt_ms": {
+                by: _five(group["rtt_ns"] / 1e6) for by, group in graphed.rtts.groupby("by")
+            },
             "one_way_delay": None
             if merged is None
             else {name: dict(summary(way)) for name, way in _ways(merged).items()},
@@ -209,9 +210,7 @@ def _chosen(capture: Capture, asked: str) -> Connection:
         return max(capture.connections, key=lambda one: one.client_bytes + one.server_bytes)
     if asked.isascii() and asked.isdigit() and int(asked) < len(capture.connections):
         return capture.connections[int(asked)]
-    found = [
-        one for one in capture.connections if asked in one.name.split(" > ") or asked == one.name
-    ]
+    found = [one for one in capture.connections if asked in one.ends_by_name or asked == one.name]
     if len(found) == 1:
         return found[0]
     problem = f"{len(found)} connections have this end" if found else "there is no such connection"

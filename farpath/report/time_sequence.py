@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -81,8 +82,18 @@ class Graphed:
     @property
     def name(self) -> str:
         """The connection, the sender of the data first."""
-        client, server = self.connection.name.split(" > ")
+        client, server = self.connection.ends_by_name
         return f"{client} > {server}" if self.from_client else f"{server} > {client}"
+
+    @cached_property
+    def marks(self) -> pd.DataFrame:
+        """The marks of its segments, of all its time: what passed before decides them."""
+        return marked(self.segments, self.connection)
+
+    @cached_property
+    def rtts(self) -> pd.DataFrame:
+        """The RTT samples of the data that is drawn, in the span."""
+        return self.within(rtt_samples(self.segments, self.from_client))
 
     def within(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a table with ``time_ns`` that are in the span."""
@@ -110,9 +121,8 @@ def _points(graphed: Graphed, table: pd.DataFrame, label: str, hue: str, mark: s
 
 def _stevens(graphed: Graphed) -> Panel:
     """Return sequence numbers: data, acknowledgements, window's edge, SACK blocks and marks."""
-    marks = marked(graphed.segments, graphed.connection)
     shown = graphed.within(graphed.segments)
-    marks = marks.loc[shown.index]
+    marks = graphed.marks.loc[shown.index]
     is_ours = shown["from_client"] == graphed.from_client
     data, data_marks = (
         shown[is_ours & (shown["length"] > 0)],
@@ -166,11 +176,10 @@ def _acks(shown: pd.DataFrame, is_ours: pd.Series[bool]) -> pd.DataFrame:
 
 def _window(graphed: Graphed) -> Panel:
     """Return the receiver's window and the bytes in flight."""
-    marks = marked(graphed.segments, graphed.connection)
     shown = graphed.within(graphed.segments)
     is_ours = shown["from_client"] == graphed.from_client
     data = shown[is_ours & (shown["length"] > 0)]
-    data = data.assign(in_flight=marks.loc[data.index, "in_flight_bytes"])
+    data = data.assign(in_flight=graphed.marks.loc[data.index, "in_flight_bytes"])
     data = data[data["in_flight"] != ABSENT]
     acks = _acks(shown, is_ours)
     series = [
@@ -182,8 +191,7 @@ def _window(graphed: Graphed) -> Panel:
 
 def _rtt(graphed: Graphed) -> Panel:
     """Return RTTs by segments (Karn) and by timestamps, as seen from the capture's place."""
-    samples = graphed.within(rtt_samples(graphed.segments, graphed.from_client))
-    samples = samples.assign(rtt_ms=samples["rtt_ns"] / 1e6)
+    samples = graphed.rtts.assign(rtt_ms=graphed.rtts["rtt_ns"] / 1e6)
     series = [
         _points(graphed, samples[samples["by"] == by], label, hue, mark, "rtt_ms")
         for by, label, hue, mark in (

@@ -20,6 +20,7 @@ from farpath.captures.segments import (
     SYN,
     URG,
     Connection,
+    end_name,
 )
 from farpath.uses.diff.first_packet import NS_PER_S, Captured
 
@@ -90,13 +91,7 @@ def seen(captured: Captured, index: int, flows: Mapping[int, str]) -> Seen:
 def _of_segment(
     segment: pd.Series[int], connection: Connection, flows: Mapping[int, str]
 ) -> Fields:
-    ends = [
-        f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
-        for address, port in (
-            (connection.client, connection.client_port),
-            (connection.server, connection.server_port),
-        )
-    ]
+    ends = connection.ends_by_name
     source, target = ends if segment["from_client"] else ends[::-1]
     blocks = [
         (int(segment[f"sack{number}_left"]), int(segment[f"sack{number}_right"]))
@@ -150,10 +145,7 @@ def _of_others(data: bytes) -> Fields:
     rest = header[header_bytes:]
     if protocol in _WITH_PORTS and len(rest) >= 4:
         ports = int.from_bytes(rest[:2], "big"), int.from_bytes(rest[2:4], "big")
-        source, target = (
-            f"[{address}]:{port}" if size > 4 else f"{address}:{port}"
-            for address, port in zip((source, target), ports, strict=True)
-        )
+        source, target = map(end_name, (source, target), ports)
     fields |= {"protocol": protocol, "from": source, "to": target}
     return fields | ({"type": rest[0]} if protocol.startswith("ICMP") and rest else {})
 
