@@ -17,6 +17,7 @@ from farpath.uses.diff.first_packet import (
     Difference,
     Place,
     find,
+    other_run,
     packets_before,
 )
 from farpath.uses.diff.held import (
@@ -79,7 +80,7 @@ class Pair:
     @property
     def twin(self) -> Seen | None:
         """Its twin in the other run."""
-        return self.packets["b" if self.run == "a" else "a"]
+        return self.packets[other_run(self.run)]
 
     @property
     def is_twin(self) -> bool:
@@ -233,12 +234,10 @@ def _held(
     sender = places.get(flow.sender)
     for run in RUNS if sender else ():
         assert sender is not None
-        captured = sender.of(run)
-        connection = captured.data_connection(flow.port)
-        if connection is None or captured.tcp is None:
+        data = sender.of(run).data_of(flow.port)
+        if data is None:
             continue
-        table = captured.tcp.segments
-        rows = table[table["connection"] == connection.number]
+        _, rows = data
         if told.difference.place.name == sender.name:
             rows = rows[rows["packet"] <= told.difference.before[run]]
         else:

@@ -85,6 +85,13 @@ class Captured:
         found = [one for one in connections if one.server_port == port]
         return max(found, key=lambda one: one.client_bytes, default=None)
 
+    def data_of(self, port: int) -> tuple[Connection, pd.DataFrame] | None:
+        """Return that connection and its segments; None if there is none."""
+        connection = self.data_connection(port)
+        if connection is None or self.tcp is None:
+            return None
+        return connection, self.tcp.of(connection)
+
     @cached_property
     def mac(self) -> bytes:
         """The Ethernet address of the host's port: source or target of the first packet."""
@@ -217,16 +224,25 @@ def _exact(place: Place) -> Difference | None:
         if index < packets.start.size
     }
     run = min(times, key=lambda each: (times[each], each))
-    other = _other(run)
-    twin = index if other in times and times[other] == times[run] else None
-    is_late = False
-    if twin is None:
-        twin = _twin(place.of(run), index, place.of(other), index)
-        is_late = twin is not None and _decisions(place.of(run), index) == _decisions(
-            place.of(other), twin
-        )
     before = dict.fromkeys(RUNS, index)
-    return Difference(place, {run: index, other: twin}, before, run, times[run], is_late)
+    other = other_run(run)
+    if times.get(other) == times[run]:
+        return Difference(place, before, before, run, times[run], False)
+    return _with_twin(place, run, before, times[run])
+
+
+def _with_twin(place: Place, run: str, before: Mapping[str, int], time_ns: int) -> Difference:
+    """Return the difference of a packet whose twin is looked for in the other run.
+
+    ``before``: how many packets of each run precede it, of ``run`` the packet's index.
+    """
+    other = other_run(run)
+    index = before[run]
+    twin = _twin(place.of(run), index, place.of(other), before[other])
+    is_late = twin is not None and _decisions(place.of(run), index) == _decisions(
+        place.of(other), twin
+    )
+    return Difference(place, {run: index, other: twin}, before, run, time_ns, is_late)
 
 
 def _first_index(a: Packets, b: Packets, count: int) -> int:
@@ -245,7 +261,12 @@ def _first_index(a: Packets, b: Packets, count: int) -> int:
     return int(np.searchsorted((a.start + a.held_bytes)[:index], at, side="right"))
 
 
-def _other(run: str) -> str:
+def other_run(run: str) -> str:
+    """Return the run with which a run is compared.
+
+    >>> other_run("a"), other_run("b")
+    ('b', 'a')
+    """
     return "b" if run == "a" else "a"
 
 
@@ -287,12 +308,10 @@ def _decided(place: Place, port: int) -> Difference | None:
     """Return the first segment of a flow's data at a place that TCP decided otherwise."""
     rows: dict[str, pd.DataFrame] = {}
     for run in RUNS:
-        captured = place.of(run)
-        connection = captured.data_connection(port)
-        if connection is None or captured.tcp is None:
+        found = place.of(run).data_of(port)
+        if found is None:
             return None
-        table = captured.tcp.segments
-        rows[run] = table[table["connection"] == connection.number]
+        rows[run] = found[1]
     count = min(map(len, rows.values()))
     differs = np.zeros(count, dtype=bool)
     for name in DECIDED:
@@ -304,14 +323,8 @@ def _decided(place: Place, port: int) -> Difference | None:
     if not here:
         return None
     run = min(here, key=lambda each: (int(here[each]["time_ns"]), each))
-    other = _other(run)
     before = {each: _position(rows[each], index) for each in RUNS}
-    twin = _twin(place.of(run), before[run], place.of(other), before[other])
-    is_late = twin is not None and _decisions(place.of(run), before[run]) == _decisions(
-        place.of(other), twin
-    )
-    time_ns = int(here[run]["time_ns"])
-    return Difference(place, {run: before[run], other: twin}, before, run, time_ns, is_late)
+    return _with_twin(place, run, before, int(here[run]["time_ns"]))
 
 
 def _position(rows: pd.DataFrame, index: int) -> int:

@@ -90,11 +90,10 @@ def time_sequences(comparison: Comparison) -> dict[str, Any] | None:
 
 def _panel(captured: Captured, run: str, port: int, now_s: float, reach_s: float) -> Panel | None:
     """Return the graph of a flow in one run; None if it has no data there."""
-    connection = captured.data_connection(port)
-    if connection is None or captured.tcp is None:
+    data = captured.data_of(port)
+    if data is None:
         return None
-    table = captured.tcp.segments
-    segments = table[table["connection"] == connection.number]
+    connection, segments = data
     span_s = (now_s - reach_s, now_s + reach_s)
     graphed = Graphed(connection, segments, from_client=True, zero_ns=0, span_s=span_s)
     (panel,) = panels(graphed, (GRAPH,))

@@ -9,7 +9,7 @@ from typing import Any
 from farpath.record.record_directory import short_fingerprint
 from farpath.report.table import Table, as_wide_text
 from farpath.uses.diff.compare import Comparison, Held, Pair
-from farpath.uses.diff.first_packet import NS_PER_S, RUNS
+from farpath.uses.diff.first_packet import NS_PER_S, RUNS, other_run
 from farpath.uses.diff.held import CONTROL, SCOREBOARD, TIMERS, WINDOW, FromPackets, Sample
 from farpath.uses.diff.packet_words import Seen, seconds
 
@@ -97,10 +97,9 @@ def sentence(pair: Pair) -> str:
     place = pair.difference.place.name
     flow = pair.packet.fields.get("flow", "")
     of_flow = f" of {flow}" if flow else ""
-    way = {"passes": "passes the", "leaves": "leaves the", "arrives at": "arrives at the"}[pair.way]
-    other = "B" if pair.run == "a" else "A"
+    other = other_run(pair.run).upper()
     return (
-        f"{way} {place} at {pair.packet.time_s} s in {pair.run.upper()}{of_flow}; "
+        f"{pair.way} the {place} at {pair.packet.time_s} s in {pair.run.upper()}{of_flow}; "
         f"{_twin_words(pair, other)}."
     )
 
@@ -134,7 +133,7 @@ def twin_lines(comparison: Comparison) -> list[str]:
     if told is None:
         return []
     lines = []
-    for run in (told.run, "b" if told.run == "a" else "a"):
+    for run in (told.run, other_run(told.run)):
         packet = told.packets[run]
         what = "no such packet" if packet is None else _line(packet)
         lines.append(f"{run.upper()}  {what}")
