@@ -70,18 +70,15 @@ class Hold:
 
     def go_on(self) -> None:
         """Let all guests go on that a signal has stopped."""
-        self._signal(signal.SIGCONT)
+        for pid in self.pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
     def kill(self) -> None:
         """Kill every process of all guests."""
         for pid in self.pids:
             with suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
-
-    def _signal(self, number: int) -> None:
-        for pid in self.pids:
-            with suppress(ProcessLookupError):
-                os.kill(pid, number)
 
 
 def far_memory(pid: int, name: str) -> FilePath | None:

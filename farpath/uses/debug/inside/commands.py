@@ -45,7 +45,7 @@ class Session:
     def leave(self, then: str, **further: Any) -> None:
         """Let go of all guests and end gdb, with word of what comes next."""
         self.tell(then, rest=self.rest, **further)
-        run_all_detached(self.sites)
+        detach_all(self.sites)
         gdb.execute("quit")
 
     def tell(self, then: str, **further: Any) -> None:
@@ -117,7 +117,7 @@ def _jiffies() -> int:
     return int(gdb.parse_and_eval("(unsigned long)jiffies_64"))
 
 
-def run_all_detached(sites: Sites) -> None:
+def detach_all(sites: Sites) -> None:
     """Detach from all guests."""
     for site in sites.all:
         if site.is_alive:
@@ -158,8 +158,19 @@ def _require_guests(session: Session) -> None:
         raise gdb.GdbError("the run has ended: Ctrl-D leaves gdb")
 
 
+def _done(session: Session, act: Callable[[Session, str], None], words: str) -> None:
+    """Do what a command asks for; errors of its words are one line."""
+    _require_guests(session)
+    if session.config["names_only"] and act in OF_TYPES:
+        raise gdb.GdbError("this needs the kernel's types: leave out --names-only")
+    try:
+        act(session, words.strip())
+    except BadInputError as error:
+        raise gdb.GdbError(error.message) from error
+
+
 class _Command(gdb.Command):
-    """A command of farpath's; ``act`` does it, and errors of its words are one line."""
+    """A command of farpath's, which ``act`` does."""
 
     def __init__(self, name: str, session: Session, act: Callable[[Session, str], None]) -> None:
         self.__doc__ = act.__doc__
@@ -168,13 +179,7 @@ class _Command(gdb.Command):
 
     def invoke(self, argument: str, from_tty: bool) -> None:
         self.dont_repeat()
-        _require_guests(self._session)
-        if self._session.config["names_only"] and self._act in OF_TYPES:
-            raise gdb.GdbError("this needs the kernel's types: leave out --names-only")
-        try:
-            self._act(self._session, argument.strip())
-        except BadInputError as error:
-            raise gdb.GdbError(error.message) from error
+        _done(self._session, self._act, argument)
 
 
 def show_sites(session: Session, _words: str) -> None:
@@ -352,11 +357,7 @@ class _Prefixed(gdb.Command):
     def invoke(self, argument: str, from_tty: bool) -> None:
         word, _, rest = argument.strip().partition(" ")
         if word in self._words:
-            _require_guests(self._session)
-            try:
-                self._words[word](self._session, rest.strip())
-            except BadInputError as error:
-                raise gdb.GdbError(error.message) from error
+            _done(self._session, self._words[word], rest)
         elif self._name == "step":
             gdb.execute(f'interpreter-exec mi "-exec-step {argument}"')
         else:

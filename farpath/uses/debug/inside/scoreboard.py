@@ -9,7 +9,7 @@ from typing import Any
 
 #: Flags of ``TCP_SKB_CB(skb)->sacked`` (include/net/tcp.h).
 SACKED, RETRANSMITTED, LOST, EVER_RETRANSMITTED = 0x01, 0x02, 0x04, 0x80
-#: Sequence numbers count modulo this.
+#: What people read of a flag.
 _WORDS = {SACKED: "sacked", RETRANSMITTED: "retransmitted", LOST: "lost"}
 
 

@@ -21,7 +21,7 @@ from farpath.uses.debug.inside import stopping
 from farpath.uses.debug.inside.commands import (
     Session,
     add_commands,
-    run_all_detached,
+    detach_all,
     where,
 )
 from farpath.uses.debug.inside.sites import attach
@@ -76,7 +76,7 @@ def main() -> None:
         _play_script(session, config["script"])
     if config["json"]:
         session.tell("stopped", state=session.state())
-    run_all_detached(sites)
+    detach_all(sites)
     gdb.execute("quit")
 
 
