@@ -230,9 +230,15 @@ def _compare_with_baseline(
     out: FilePath,
     at_once: int,
 ) -> Comparison:
+    from farpath.lab.artifacts.kernels import release_of
     from farpath.uses.regress.compare import compare_with_baseline
 
     baseline = own_baseline or _nearest_baseline(kernel)
+    if baseline is None:
+        raise BadInputError(
+            problem=f"there is no baseline for the kernel {release_of(kernel.images)}",
+            remedy="make one with 'farpath regress --update', or compare two kernels with `base`",
+        )
     missing = [trial.name for trial in trials if trial.name not in baseline.runs]
     if len(missing) == len(trials):
         raise BadInputError(
@@ -244,18 +250,13 @@ def _compare_with_baseline(
     return compare_with_baseline(trials, kernel, baseline, out / "records", at_once)
 
 
-def _nearest_baseline(kernel: Kernel) -> Baseline:
+def _nearest_baseline(kernel: Kernel) -> Baseline | None:
+    """Return the project's baseline that is taken for a kernel here; None if there is none."""
     from farpath.lab.artifacts.kernels import release_of
     from farpath.uses.regress.baseline import nearest_baseline, read_baseline
 
-    release = release_of(kernel.images)
-    file = nearest_baseline(release, _processor_level())
-    if file is None:
-        raise BadInputError(
-            problem=f"there is no baseline for the kernel {release}",
-            remedy="make one with 'farpath regress --update', or compare two kernels with `base`",
-        )
-    return read_baseline(file)
+    file = nearest_baseline(release_of(kernel.images), _processor_level())
+    return None if file is None else read_baseline(file)
 
 
 def _update(
@@ -287,17 +288,14 @@ def _update(
 
 def _refuse_to_hide(trials: Sequence[Trial], kernel: Kernel, file: FilePath) -> None:
     """Raise BadInputError if a new baseline would be nearer here than one with further runs."""
-    from farpath.lab.artifacts.kernels import release_of
-    from farpath.uses.regress.baseline import nearest_baseline, read_baseline
-
-    nearest = nearest_baseline(release_of(kernel.images), _processor_level())
+    nearest = _nearest_baseline(kernel)
     if nearest is None:
         return
-    hidden = read_baseline(nearest).runs.keys() - {trial.name for trial in trials}
+    hidden = nearest.runs.keys() - {trial.name for trial in trials}
     if hidden:
         raise BadInputError(
             problem=f"{file.name} would be a new baseline, with {len(trials)} runs, and on this "
-            f"processor be taken in place of {nearest.name}, which has {len(hidden)} more",
+            f"processor be taken in place of {nearest.name}.toml, which has {len(hidden)} more",
             remedy="leave out `only` and `stacks`, or give a file of your own with `baseline`",
         )
 
