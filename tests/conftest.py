@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +48,8 @@ FIRST = (
     "native/test_udtperf",
     "unit/report/figures",
 )
+#: How many files a run of tests has whose files' times are printed, and how many of them are.
+MANY_FILES = 40
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -67,6 +70,21 @@ def _turn(item: pytest.Item) -> int:
 
 def _module_name(item: pytest.Item) -> str:
     return str(item.path.relative_to(Path(__file__).parent).with_suffix(""))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how long the tests of each file took, as files go to cores as a whole."""
+    seconds: dict[str, float] = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.partition("::")[0]] += report.duration
+    if len(seconds) < MANY_FILES:
+        return
+    terminalreporter.section(f"slowest {MANY_FILES} files")
+    longest = sorted(seconds.items(), key=lambda pair: pair[1], reverse=True)
+    for file, duration_s in longest[:MANY_FILES]:
+        terminalreporter.write_line(f"{duration_s:7.1f} s  {file}")
 
 
 @pytest.fixture
