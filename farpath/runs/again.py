@@ -8,6 +8,7 @@ builds, and is found there by the same question.
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import logging
 import os
 import shutil
@@ -36,7 +37,9 @@ from farpath.runs.make import FailedRun, make_runs
 from farpath.runs.progress import progress_printer
 from farpath.runs.run_set import PlannedRun, RunSet
 from farpath.spec.labels import stacks_label
+from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan
+from farpath.spec.protocol import RAW_DIR, SCHEDULE_START_FILE
 from farpath.spec.sites import check_sides
 from topologies import lay_out
 
@@ -201,6 +204,25 @@ def repeat(
             walls_s[result.record.name] = result.wall_s
     found = zip(repetitions, names, strict=True)
     return tuple(_repeated(one, where / name, walls_s.get(name)) for one, name in found)
+
+
+def schedule_start_ns(directory: FilePath, again: Repetition) -> int:
+    """Return the start of a record's schedule by the sites' clocks, in ns from their boot.
+
+    The run is made again if the record has no raw output, as records that are shipped.
+    """
+    name = SCHEDULE_START_FILE.format(flow=again.planned.plan.schedule.all_flows[0].name)
+    file = directory / RAW_DIR / f"{name}.gz"
+    if not file.is_file():
+        [made] = repeat([again])
+        file = made.record.directory / RAW_DIR / f"{name}.gz"
+    return int(gzip.decompress(file.read_bytes()))
+
+
+def site_titles(layout: Layout) -> list[str]:
+    """Return the name of each site for people: that of its first host."""
+    first = {node.site: node.name for node in reversed(layout.nodes) if node.is_host}
+    return [first[site] for site in range(layout.sites)]
 
 
 def _nothing(_record: Record) -> None:

@@ -57,6 +57,16 @@ sha256_of() {
     sha256sum "$@" | cut -d ' ' -f 1
 }
 
+# section_hash ELF SECTION: the hash of a section's bytes, without its name and time. objcopy would put a
+# file in the place of /dev/stdout where the user may write there
+section_hash() {
+    local file
+    file=$(mktemp)
+    objcopy --output-target=binary --only-section="$2" "$1" "$file"
+    sha256_of "$file"
+    rm -f "$file"
+}
+
 # code_of FILE...: prints C or C++ sources without comments and blank lines, which no compiler sees
 code_of() {
     python3 -I "$CODE_SCRIPT" "$@"

@@ -16,6 +16,8 @@ import pytest
 
 from farpath.base.project import PROJECT
 from farpath.lab.run import run
+from farpath.lab.user_parts import BuiltParts
+from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
 from tests.support.command_line import Farpath
 from tests.support.networks import short_plan
@@ -214,3 +216,21 @@ def test_sockets_queues_and_timers_are_shown_and_packets_are_stepped(
     assert re.search(r"flow1 sender: retransmit", printed)
     stopped_s, stepped_s = times(printed)
     assert stopped_s < stepped_s < stopped_s + 0.01
+
+
+@pytest.mark.nightly
+def test_a_module_of_the_users_is_shown_with_its_source(
+    tmp_path: FilePath, farpath: Farpath
+) -> None:
+    source = PROJECT / "examples" / "own-module" / "tcp_fixed.c"
+    plan = RunRequest(stack=str(source), rtt="20ms", region="3s", schedule="together").plan(
+        user_parts=BuiltParts("virtual")
+    )
+    directory = run(plan, tmp_path, False, lambda _event: None).directory
+    ended = farpath("debug", directory, "--at=1s", "--break=fixed_control:flow1", "--json")
+    assert ended.status == 0, ended.err
+    here, caller, *_ = json.loads(ended.out)["backtrace"]
+    assert (here["function"], FilePath(here["file"]).name) == ("fixed_control", source.name)
+    lines = FilePath(here["file"]).read_text().splitlines()
+    assert any("fixed_control(" in line for line in lines[: here["line"]][-6:])
+    assert caller["function"] == "tcp_cong_control"

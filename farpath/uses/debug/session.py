@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import signal
@@ -23,13 +22,13 @@ from farpath.lab.run import Outcome
 from farpath.lab.run import run as run_plan
 from farpath.lab.watchdog import VirtualClock
 from farpath.record.record import Record, load_record
-from farpath.runs.again import Repetition, repeat
+from farpath.runs.again import Repetition, schedule_start_ns, site_titles
 from farpath.spec.layout import Layout
-from farpath.spec.protocol import FAR_LINK_FILE, RAW_DIR, SCHEDULE_START_FILE
+from farpath.spec.protocol import FAR_LINK_FILE
 from farpath.spec.sites import CLOCK_START_NS
 from farpath.uses.debug.hold import MARGINS_S, Hold, far_memory
 from farpath.uses.debug.stop import AT, Stop
-from farpath.uses.debug.symbols import symbols_of
+from farpath.uses.debug.symbols import module_symbols_of, symbols_of
 from topologies import lay_out
 
 START_SCRIPT = FilePath(__file__).parent / "inside" / "start.py"
@@ -106,7 +105,11 @@ class Session:
             one.linux_elf.resolve() if names_only else symbols_of(one, tell)
             for one in self._site_images
         ]
-        self._epoch_ns = _epoch_ns(directory, repetition)
+        self._modules: list[Mapping[str, FilePath]] = [
+            {} if names_only else module_symbols_of(one, self._plan.stacks, tell)
+            for one in self._site_images
+        ]
+        self._epoch_ns = schedule_start_ns(directory, repetition)
 
     def play(self) -> Ended:
         """Make the run, stop it and open gdb, again for each way back; return how it ended.
@@ -218,7 +221,7 @@ class Session:
     def _config(self, hold: Hold, answer: FilePath) -> dict[str, Any]:
         """Return what gdb's side has to know, for JSON."""
         layout = self._layout
-        titles = {node.site: node.name for node in reversed(layout.nodes) if node.is_host}
+        titles = site_titles(layout)
         return {
             "sites": [
                 {
@@ -227,6 +230,7 @@ class Session:
                     "pid": pid,
                     "linux": str(self._site_images[site].linux_elf.resolve()),
                     "symbols": str(self._symbols[site]),
+                    "modules": {name: str(file) for name, file in self._modules[site].items()},
                 }
                 for site, pid in enumerate(hold.pids)
             ],
@@ -300,16 +304,3 @@ def _run_gdb(terminal: Terminal, config: FilePath) -> int:
             else:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-
-
-def _epoch_ns(directory: FilePath, repetition: Repetition) -> int:
-    """Return the start of a record's schedule by the sites' clocks, in ns from their boot.
-
-    The run is made again if the record has no raw output, as records that are shipped.
-    """
-    name = SCHEDULE_START_FILE.format(flow=repetition.planned.plan.schedule.all_flows[0].name)
-    file = directory / RAW_DIR / f"{name}.gz"
-    if not file.is_file():
-        [made] = repeat([repetition], "debug")
-        file = made.record.directory / RAW_DIR / f"{name}.gz"
-    return int(gzip.decompress(file.read_bytes()))

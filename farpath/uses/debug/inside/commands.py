@@ -12,6 +12,7 @@ import gdb
 from farpath.base.errors import BadInputError
 from farpath.base.units import TIMES, Quantity
 from farpath.uses.debug.inside import events, packets, queues, sockets, stopping, timers
+from farpath.uses.debug.inside.modules import Modules
 from farpath.uses.debug.inside.scoreboard import ranges, scoreboard_lines
 from farpath.uses.debug.inside.sites import Site, Sites
 
@@ -29,6 +30,10 @@ class Session:
     def __init__(self, config: Mapping[str, Any], sites: Sites) -> None:
         self.config = config
         self.sites = sites
+        self._modules = [
+            Modules(site, one["modules"])
+            for site, one in zip(sites.all, config["sites"], strict=True)
+        ]
         self.flows: dict[str, Mapping[str, Any]] = {flow["name"]: flow for flow in config["flows"]}
         #: Lines of a script that are still to be run.
         self.rest: list[str] = config["script"] or []
@@ -59,14 +64,22 @@ class Session:
 
     def stop_at(self, stop: Mapping[str, Any], found: stopping.Found | None = None) -> Site:
         """Bring all sites to a stop; raises as ``farpath.uses.debug.inside.stopping`` does."""
+        self._add_symbols()
         if stop["kind"] == "at":
-            return stopping.bring_to(self.sites, self.sites.ns_of(stop["at_s"]))
+            site = stopping.bring_to(self.sites, self.sites.ns_of(stop["at_s"]))
+            self._add_symbols()
+            return site
         first_ns = self.sites.ns_of(stop["at_s"])
         flow = self.flows.get(stop["flow"])
         if found is None and self.sites.current.now_ns < first_ns:
             stopping.bring_to(self.sites, first_ns)
+            self._add_symbols()
         make = events.EVENTS[stop["kind"]](self.sites, stop, flow, self.config["queues"])
         return stopping.bring_to_event(self.sites, make, found, first_ns)
+
+    def _add_symbols(self) -> None:
+        for modules in self._modules:
+            modules.add_symbols()
 
     def state(self) -> dict[str, Any]:
         """Return the state of all sites and flows at this instant, for JSON."""
