@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path as FilePath
 
@@ -139,13 +139,15 @@ def play(
     beside: Callable[[FilePath], AbstractContextManager[None]] | None = None,
     started: Callable[[int], None] = lambda _pid: None,
     clock_start_ns: int = CLOCK_START_NS,
+    environment: Callable[[int], Mapping[str, str]] = lambda _site: {},
 ) -> Iterator[RawRun]:
     """Run a plan in a new guest; its raw output exists as long as the context.
 
     ``watch``: called with every event; if it raises, the run ends. ``patience``: by default that of
     ``patience_with``. ``beside``: a context in the shared directory, from before the guest boots
     until the directory is removed. ``started``: called with the id of each guest's first process.
-    ``clock_start_ns``: what the guests' clocks show at their start.
+    ``clock_start_ns``: what the guests' clocks show at their start. ``environment``: returns
+    further variables of a site's guest, which its kernel alone sees.
     Raises MachineLacksError before the guest boots, and as ``farpath.lab.process.run_guests``.
     """
     machine.check_machine()
@@ -175,7 +177,14 @@ def play(
             )
             for site in range(layout.sites)
         ]
-        guests = [dataclasses.replace(guest, started=started) for guest in guests]
+        guests = [
+            dataclasses.replace(
+                guest,
+                started=started,
+                environment={**guest.environment, **environment(guest.site)},
+            )
+            for guest in guests
+        ]
         raw = process.run_guests(
             *(guests, share, log, watch, patience or patience_with(plan)),
             [memory.descriptor] if memory else [],

@@ -141,6 +141,21 @@ def test_a_source_that_is_older_than_an_option_goes_without_and_a_later_one_has_
     ]
 
 
+def test_a_kernel_with_tracepoints_has_its_own_objects_and_further_options(tmp_path: Path) -> None:
+    wanted = {"KERNEL_TRACEPOINTS": "1"}
+    plain, traced = (
+        call(tmp_path, "objects_of", "debian-7.2.12", **variables) for variables in ({}, wanted)
+    )
+    assert plain != traced
+    (tmp_path / "Kconfig").write_text("config PROC_SYSCTL\nconfig NET_SCH_DUALPI2\n")
+    call(tmp_path, "eval", f"source={tmp_path} objects_dir={tmp_path}; write_config", **wanted)
+    config = (tmp_path / "lab.config").read_text().splitlines()
+    own = (SCRIPT.parent / "lab.config").read_text().splitlines()
+    further = (SCRIPT.parent / "tracepoints" / "config").read_text().splitlines()
+    assert config == [*own, *further]
+    assert "CONFIG_ENABLE_DEFAULT_TRACERS=y" in further
+
+
 def test_a_kernel_for_one_side_is_refused_by_what_builds_the_labs_own(tmp_path: Path) -> None:
     done = completed(
         [SCRIPT], env={**os.environ, "FARPATH_CACHE": str(tmp_path), "KERNEL_SRC": "sender=7.3"}

@@ -63,16 +63,25 @@ def symbol(elf: bytes, wanted: bytes) -> int | None:
 def symbols(elf: bytes, wanted: Collection[bytes]) -> dict[bytes, int]:
     """Return the addresses of those of the wanted symbols that the file has."""
     found: dict[bytes, int] = {}
+    for name, address in _symbols(elf):
+        if name in wanted:
+            found.setdefault(name, address)
+            if len(found) == len(wanted):
+                break
+    return found
+
+
+def symbol_names(elf: bytes) -> Iterator[bytes]:
+    """Return the names of all symbols."""
+    return (name for name, _address in _symbols(elf))
+
+
+def _symbols(elf: bytes) -> Iterator[tuple[bytes, int]]:
     names = section(elf, b".strtab")
     for at, _info, _other, _section, address, _size in struct.iter_unpack(
         SYMBOL, section(elf, b".symtab")
     ):
-        name = names[at : names.find(b"\0", at)]
-        if name in wanted:
-            found.setdefault(name, int(address))
-            if len(found) == len(wanted):
-                break
-    return found
+        yield names[at : names.find(b"\0", at)], int(address)
 
 
 def import_slot(elf: bytes, wanted: bytes) -> int | None:

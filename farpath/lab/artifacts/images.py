@@ -40,7 +40,8 @@ class Images:
 
     ``kernel``: the kernel. ``lab``: the guest's root. ``sender``: the end hosts' root.
     ``stacks``: farpath's kernel modules. ``own``: builds of users' stacks and images, each in a
-    directory named after the build. ``sides``: images with another kernel, by the side that has
+    directory named after the build. ``rebuilt``: those of users' modules that were built again for
+    this kernel, in place of these. ``sides``: images with another kernel, by the side that has
     it (``farpath.spec.hosts.SIDES``).
     """
 
@@ -51,6 +52,7 @@ class Images:
     own: FilePath
     manifests: dict[str, Any]
     sides: Mapping[str, Images] = field(default_factory=dict)
+    rebuilt: Mapping[str, FilePath] = field(default_factory=dict)
 
     def at_site(self, layout: Layout, site: int) -> Images:
         """Return the images of a site."""
@@ -132,7 +134,9 @@ class Images:
         program = program_of(stack)
         if program.build_script:
             return self.own.parent / program.name / stack.name
-        return self.own / stack.build if stack.build else self.stacks
+        if not stack.build:
+            return self.stacks
+        return self.rebuilt.get(stack.build, self.own / stack.build)
 
     def stack_manifests(self, stacks: Iterable[Stack]) -> dict[str, Any]:
         """Return the manifest of each stack with a module or a build, by its label."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Any
 
 from farpath.base.errors import BadInputError
@@ -16,8 +17,11 @@ from farpath.lab.artifacts.scripts import MODULES_SCRIPT, build_artifact
 from farpath.lab.artifacts.sources import DEVICES, STACKS
 from farpath.record.identity import hash_of
 from farpath.spec.hosts import RECEIVER, SENDER, SIDES
+from farpath.spec.stack import Stack
 
 BUILD_SCRIPT = IMAGES / "kernel" / "build"
+#: The build script's variable for a kernel with tracepoints.
+TRACEPOINTS = {"KERNEL_TRACEPOINTS": "1"}
 _SERIES = re.compile(r"(?:linux-source-)?(\d+\.\d+)")
 #: The beginning of a text that names kernels by side.
 _SIDE = re.compile(r"\s*[a-z]+=")
@@ -116,9 +120,11 @@ def one_kernel(text: str, option: str) -> str:
     return text
 
 
-def _built(text: str, tell: Callable[[str], None]) -> Images:
-    """Build one of a user's kernels and its modules."""
-    variables = kernel_environment(text)
+def _built(
+    text: str, tell: Callable[[str], None], further: Mapping[str, str] = MappingProxyType({})
+) -> Images:
+    """Build one of a user's kernels and its modules; ``further``: variables of the script."""
+    variables = {**kernel_environment(text), **further}
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -168,6 +174,38 @@ def _recorded(kernel: Mapping[str, Any], own: Images, tell: Callable[[str], None
         f"{kernel.get('source', 'unknown')}, is in no build of this machine",
         remedy="name it with `kernel`",
     )
+
+
+def with_tracepoints(
+    images: Images, stacks: Iterable[Stack], tell: Callable[[str], None]
+) -> Images:
+    """Return images with the same kernels, compiled with their tracepoints (images/kernel/build).
+
+    ``stacks``: of the run; users' modules among them are compiled for these kernels. ``tell``:
+    called with each line of the builds, which take minutes where the cache has none.
+    Raises BadInputError if the source of a kernel has changed since, and as ``build_artifact``.
+    """
+    if images.sides:
+        modules = tuple(stacks)
+        sides = {side: with_tracepoints(images.at_side(side), modules, tell) for side in SIDES}
+        return dataclasses.replace(images, sides=sides)
+    kernel = images.manifests["kernel"]
+    source = str(kernel["source"])
+    named = source.partition(" ")[0] if _SERIES.match(source) else source
+    traced = _built(named, tell, TRACEPOINTS)
+    if traced.manifests["kernel"]["source_hash"] != kernel["source_hash"]:
+        raise BadInputError(
+            problem=f"the source of the run's kernel, {source}, has changed since",
+            remedy="build the kernel and make the run anew",
+        )
+    rebuilt = {
+        stack.build: build_artifact(
+            MODULES_SCRIPT, str(traced.kernel), str(images.build(stack).resolve()), tell=tell
+        )
+        for stack in stacks
+        if stack.build and stack.module
+    }
+    return dataclasses.replace(traced, rebuilt=rebuilt)
 
 
 def release_of(images: Images) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path as FilePath
 
 import pytest
 
 from farpath.base.errors import BadInputError
+from farpath.lab.artifacts import kernels
+from farpath.lab.artifacts.images import Images
 from farpath.lab.artifacts.kernels import (
     kernel_environment,
     kernels_by_side,
     one_kernel,
     processor_level,
+    with_tracepoints,
 )
 
 V3 = "flags\t\t: fpu ssse3 sse4_1 sse4_2 popcnt avx2 bmi1 bmi2 fma movbe"
@@ -63,3 +67,40 @@ def test_what_names_no_side_or_one_twice_is_refused(text: str, message: str) -> 
 def test_where_one_kernel_is_needed_one_for_a_side_is_refused() -> None:
     with pytest.raises(BadInputError, match=r"--head is 'sender=7\.3': it must be one kernel"):
         one_kernel("sender=7.3", "--head")
+
+
+def images_with(source: str, source_hash: str, **sides: Images) -> Images:
+    """Images with a kernel of this source."""
+    manifests = {"kernel": {"source": source, "source_hash": source_hash}}
+    place = FilePath("build")
+    return Images(place, place, place, place, place, manifests, sides)
+
+
+@pytest.fixture
+def builds(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Mapping[str, str]]]:
+    """The kernels that are built, each of the source ``now``, with further variables."""
+    built: list[tuple[str, Mapping[str, str]]] = []
+
+    def build(text: str, _tell: object, further: Mapping[str, str]) -> Images:
+        built.append((text, further))
+        return images_with(text, "now")
+
+    monkeypatch.setattr(kernels, "_built", build)
+    return built
+
+
+def test_tracepoints_are_compiled_into_the_kernel_of_each_side(
+    builds: list[tuple[str, Mapping[str, str]]], tmp_path: FilePath
+) -> None:
+    debian = images_with("linux-source-7.2 7.2.12-1~bpo13+1", "now")
+    tree = images_with(str(tmp_path), "now")
+    with_tracepoints(debian, (), print)
+    with_tracepoints(images_with("none", "now", sender=debian, receiver=tree), (), print)
+    texts = [text for text, further in builds if further == {"KERNEL_TRACEPOINTS": "1"}]
+    assert texts == ["linux-source-7.2", "linux-source-7.2", str(tmp_path)]
+
+
+@pytest.mark.usefixtures("builds")
+def test_a_kernel_whose_source_has_changed_is_not_traced(tmp_path: FilePath) -> None:
+    with pytest.raises(BadInputError, match="has changed since"):
+        with_tracepoints(images_with(str(tmp_path), "then"), (), print)
