@@ -34,6 +34,10 @@ NIGHTLY = (
     "containers/test_notebook",
     "hostlab/long/",
     "regress/test_bisect",
+    # The laws of stacks whose packets the regression suite holds: without another fingerprint there
+    # is no other law
+    *(f"lab/laws/test_{stack}" for stack in ("bbr3", "bic", "fast", "hstcp", "htcp", "prague")),
+    *(f"lab/laws/test_{stack}" for stack in ("scalable", "udt")),
 )
 #: What takes longest, so that no core waits for one of them at the end. The first builds
 #: containers' images, for which the others of its folder would wait; it and the host lab's

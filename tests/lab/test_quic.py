@@ -17,7 +17,8 @@ from farpath.record.record import Record, load_record
 from farpath.spec.ethernet import ETHERNET_HEADER_BYTES
 from farpath.spec.protocol import QLOG_FILE
 
-STACKS = ("quic_ngtcp2", "quic_quinn")
+#: The second one's libraries in Rust are downloaded and compiled for minutes.
+STACKS = ("quic_ngtcp2", pytest.param("quic_quinn", marks=pytest.mark.nightly))
 #: IPv4 and UDP; a short header with an id of 8 bytes and a packet number of 1 to 4 (RFC 9000,
 #: section 17.3.1); a frame of a stream, whose offset may be left out (section 19.8); the tag of
 #: AES-GCM (RFC 9001, section 5.3).
@@ -103,6 +104,7 @@ def test_an_equal_run_has_the_same_fingerprint(with_a_loss: Record, make: Make) 
     assert again.fingerprint == with_a_loss.fingerprint
 
 
+@pytest.mark.nightly
 def test_new_reno_of_both_halves_its_window_beside_the_kernels_cubic(make: Make) -> None:
     record = make("cubic+quic_ngtcp2:cc=reno+quic_quinn:cc=newreno")
     for flow in ("flow2", "flow3"):
