@@ -223,7 +223,7 @@ def test_a_module_of_the_users_is_shown_with_its_source(
     tmp_path: FilePath, farpath: Farpath
 ) -> None:
     source = PROJECT / "examples" / "own-module" / "tcp_fixed.c"
-    plan = RunRequest(stack=str(source), rtt="20ms", region="3s", schedule="together").plan(
+    plan = RunRequest(stack=str(source), rtt="20ms", region="5s", schedule="together").plan(
         user_parts=BuiltParts("virtual")
     )
     directory = run(plan, tmp_path, False, lambda _event: None).directory

@@ -157,7 +157,7 @@ def backtrace() -> list[dict[str, Any]]:
     frame = gdb.newest_frame()
     while frame is not None and len(frames) < MOST_FRAMES:
         place = frame.find_sal()
-        file = place.symtab.filename if place.symtab else None
+        file = place.symtab.fullname() if place.symtab else None
         frames.append(
             {"function": frame.name(), "file": file, "line": place.line if file else None}
         )
