@@ -1,6 +1,6 @@
 """Watchdog: distinguishes a guest that works, however slowly, from one that hangs.
 
-A guest that a debugger has stopped does neither: its real time does not count.
+A guest that a debugger holds does neither: its real time does not count while it is stopped.
 
 The guest cannot be asked: its kernel may be in a loop, and any work to answer would shift
 packets. So its virtual clock is read from its memory, and the activity of its programs is read
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
@@ -46,6 +47,7 @@ class Patience:
     ``busy_virtual_s``: virtual time during which a program may read the clock in a loop.
     ``virtual_s``: virtual time. ``computing``: remedy for a guest that only computes.
     ``wall_s``: real time from the guest's start to its end, whether it makes progress or not.
+    ``is_held``: whether a debugger has the guests, which may stop them as long as it likes.
     """
 
     real_s: float = 120.0
@@ -54,6 +56,7 @@ class Patience:
     virtual_s: float = 600.0
     computing: str = "fix the congestion control or program of yours, if one runs in it"
     wall_s: float = math.inf
+    is_held: Callable[[], bool] = lambda: False
 
 
 class VirtualClock:
@@ -99,7 +102,7 @@ def activity_of(session: int) -> Activity:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a signal or a debugger has stopped a process; it has no part in its own silence."""
+    """Whether a signal or a debugger has stopped a process."""
     with suppress(OSError):
         stat = FilePath(f"/proc/{pid}/stat").read_text()
         return stat.rpartition(")")[2].split()[0] in STOPPED
@@ -167,7 +170,7 @@ class Watchdog:
         if now_s - self._looked_s < LOOK_S:
             return False
         self._looked_s = now_s
-        if is_stopped(self.pid):
+        if self._patience.is_held() and is_stopped(self.pid):
             # Guests that wait for its window are not to blame either
             self._progress.at_s = now_s
         self._clock_ns = self._read_ns()

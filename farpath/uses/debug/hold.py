@@ -28,12 +28,14 @@ MARGINS_S = (0.5, 4.0)
 class Hold:
     """The guests of a run and their clocks, by process id in the order of their sites.
 
-    ``started`` is called by the lab with each guest's first process.
+    ``started`` is called by the lab with each guest's first process. ``is_held``: whether they are
+    stopped here, or gdb has them.
     """
 
     clocks: Sequence[VirtualClock]
     pids: list[int] = field(default_factory=list)
     _changed: threading.Condition = field(default_factory=threading.Condition)
+    is_held: bool = False
     _ended: bool = False
 
     def started(self, pid: int) -> None:
@@ -52,6 +54,7 @@ class Hold:
         """Stop each guest as soon as its clock is at an instant; False if the run ends before."""
         with self._changed:
             self._changed.wait_for(lambda: self._ended or len(self.pids) == len(self.clocks))
+        self.is_held = True
         waiting = dict(zip(self.pids, self.clocks, strict=False))
         while waiting and not self._ended:
             for pid, clock in list(waiting.items()):
@@ -69,10 +72,11 @@ class Hold:
         return max(clock.read_ns(pid) or 0 for pid, clock in pairs)
 
     def go_on(self) -> None:
-        """Let all guests go on that a signal has stopped."""
+        """Let go of all guests: those go on that a signal has stopped."""
         for pid in self.pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
+        self.is_held = False
 
     def kill(self) -> None:
         """Kill every process of all guests."""

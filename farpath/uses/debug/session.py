@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
@@ -180,7 +180,8 @@ class Session:
         outcome: list[Outcome | BaseException] = []
 
         def make() -> None:
-            play = partial(uml.play, started=hold.started)
+            patience = replace(uml.patience_with(self._plan), is_held=lambda: hold.is_held)
+            play = partial(uml.play, started=hold.started, patience=patience)
             try:
                 outcome.append(
                     run_plan(

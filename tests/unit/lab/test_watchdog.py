@@ -146,10 +146,10 @@ def test_a_guest_without_a_sign_of_life_hangs(watch: Guest, readable: bool) -> N
     )
 
 
-def test_a_guest_that_a_debugger_has_stopped_does_not_hang_nor_one_that_waits_for_it(
+def test_a_stopped_guest_of_a_debugger_does_not_hang_nor_one_that_waits_for_it(
     watch: Guest,
 ) -> None:
-    patience = Patience(real_s=0.3, cpu_s=600, virtual_s=600)
+    patience = Patience(real_s=0.3, cpu_s=600, virtual_s=600, is_held=lambda: True)
     shared = LastProgress()
     stopped, waits = watch(STANDS_STILL, patience, shared), watch(STANDS_STILL, patience, shared)
     os.kill(stopped.pid, signal.SIGSTOP)
@@ -160,6 +160,13 @@ def test_a_guest_that_a_debugger_has_stopped_does_not_hang_nor_one_that_waits_fo
         time.sleep(0.02)
     os.kill(stopped.pid, signal.SIGCONT)
     assert "printed nothing for 0.3 s" in look_until_hang(waits)
+
+
+def test_a_guest_that_a_signal_has_stopped_hangs(watch: Guest) -> None:
+    stopped = watch(STANDS_STILL, Patience(real_s=0.3, cpu_s=600, virtual_s=600))
+    os.kill(stopped.pid, signal.SIGSTOP)
+    assert "printed nothing for 0.3 s" in look_until_hang(stopped)
+    os.kill(stopped.pid, signal.SIGCONT)
 
 
 def test_a_guest_whose_own_time_passes_in_silence_hangs(watch: Guest) -> None:
