@@ -21,7 +21,7 @@ from farpath.planning.request import RunRequest
 from farpath.record.record import Record, load_record
 from tests.support.command_line import Farpath
 from tests.support.networks import short_plan
-from tests.support.processes import completed
+from tests.support.processes import completed, interruptible
 
 SECONDS = 5
 DOCUMENT = PROJECT / "docs" / "how-to" / "debug.md"
@@ -136,7 +136,11 @@ def test_ctrl_c_leaves_nothing(recorded: Record, tmp_path: FilePath) -> None:
         ),
     ]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        interruptible(command),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
     ) as process:
         assert process.stdout is not None
         before = next(line for line in process.stdout if "stopped" in line)
