@@ -187,25 +187,26 @@ def with_tracepoints(
     """
     if images.sides:
         modules = tuple(stacks)
-        sides = {side: with_tracepoints(images.at_side(side), modules, tell) for side in SIDES}
-        return dataclasses.replace(images, sides=sides)
+        sides = {side: dataclasses.replace(images.at_side(side), sides={}) for side in SIDES}
+        traced = {side: with_tracepoints(one, modules, tell) for side, one in sides.items()}
+        return dataclasses.replace(images, sides=traced)
     kernel = images.manifests["kernel"]
     source = str(kernel["source"])
     named = source.partition(" ")[0] if _SERIES.match(source) else source
-    traced = _built(named, tell, TRACEPOINTS)
-    if traced.manifests["kernel"]["source_hash"] != kernel["source_hash"]:
+    found = _built(named, tell, TRACEPOINTS)
+    if found.manifests["kernel"]["source_hash"] != kernel["source_hash"]:
         raise BadInputError(
             problem=f"the source of the run's kernel, {source}, has changed since",
             remedy="build the kernel and make the run anew",
         )
     rebuilt = {
         stack.build: build_artifact(
-            MODULES_SCRIPT, str(traced.kernel), str(images.build(stack).resolve()), tell=tell
+            MODULES_SCRIPT, str(found.kernel), str(images.build(stack).resolve()), tell=tell
         )
         for stack in stacks
         if stack.build and stack.module
     }
-    return dataclasses.replace(traced, rebuilt=rebuilt)
+    return dataclasses.replace(found, rebuilt=rebuilt)
 
 
 def release_of(images: Images) -> str:

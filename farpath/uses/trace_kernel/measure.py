@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from farpath.lab import uml
 from farpath.lab.artifacts.elf import symbol
 from farpath.lab.artifacts.images import Images
-from farpath.lab.artifacts.kernels import with_tracepoints
+from farpath.lab.artifacts.kernels import title_of, with_tracepoints
 from farpath.lab.process import Watch
 from farpath.lab.run import run as run_plan
 from farpath.lab.watchdog import CLOCK_SYMBOL
@@ -36,7 +36,7 @@ class KernelTrace:
     ``events``: in their order. ``titles``: of the sites. ``epoch_ns``: the schedule's start by the
     sites' clocks. ``flows``: of the run. ``lost``: how many events of each site came beyond the
     most. ``fingerprint``: of this run; ``expected``: that of the record, empty without one.
-    ``kernel``: the release.
+    ``kernel``: the kernels for people.
     """
 
     events: Sequence[Event]
@@ -103,7 +103,7 @@ def measure(
         lost=[trace.lost for trace in traces],
         fingerprint=fingerprint,
         expected=again.expected,
-        kernel=str(kernels[0].manifests["kernel"]["release"]),
+        kernel=title_of(traced),
     )
 
 

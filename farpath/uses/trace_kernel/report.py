@@ -18,7 +18,7 @@ def report(trace: KernelTrace, question: Question, text_file: str, timeline_file
     """Return the files of a trace, and a table of what it holds."""
     counted = Counter((event.system, event.name, event.site) for event in trace.events)
     kinds = sorted({(system, name) for system, name, _site in counted})
-    lines = [f"Linux {trace.kernel}; {trace.verdict}", *_lost(trace)]
+    lines = [f"{trace.kernel}; {trace.verdict}", *_lost(trace)]
     if kinds:
         lines += ["", as_wide_text(_table(trace, counted, kinds))]
     else:

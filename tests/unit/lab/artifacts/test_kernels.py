@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path as FilePath
 
@@ -96,8 +97,11 @@ def test_tracepoints_are_compiled_into_the_kernel_of_each_side(
     tree = images_with(str(tmp_path), "now")
     with_tracepoints(debian, (), print)
     with_tracepoints(images_with("none", "now", sender=debian, receiver=tree), (), print)
+    # A side without another kernel has that of the lab
+    with_tracepoints(dataclasses.replace(debian, sides={"receiver": tree}), (), print)
     texts = [text for text, further in builds if further == {"KERNEL_TRACEPOINTS": "1"}]
-    assert texts == ["linux-source-7.2", "linux-source-7.2", str(tmp_path)]
+    both = ["linux-source-7.2", str(tmp_path)]
+    assert texts == ["linux-source-7.2", *both, *both]
 
 
 @pytest.mark.usefixtures("builds")

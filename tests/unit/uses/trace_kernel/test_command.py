@@ -24,7 +24,7 @@ TRACE = KernelTrace(
     lost=[0, 0],
     fingerprint="ab" * 32,
     expected="ab" * 32,
-    kernel="7.2.12-farpath",
+    kernel="Linux 7.2.12",
 )
 
 
