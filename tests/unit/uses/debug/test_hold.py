@@ -53,9 +53,10 @@ def test_a_guest_is_stopped_once_its_clock_is_there_and_goes_on_when_told(
     while not is_stopped(pid):
         pass
     assert hold.now_ns() == clock.read_ns(pid)
-    assert hold.is_held
+    held = [hold.is_held]
     hold.go_on()
-    assert not hold.is_held
+    held.append(hold.is_held)
+    assert held == [True, False]
     while clock.read_ns(pid) == now_ns:
         pass
     hold.kill()
