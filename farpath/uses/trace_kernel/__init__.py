@@ -4,6 +4,7 @@
 COMMANDS = {
     "trace-kernel": (
         "Kernels",
-        "Make a run again, and write tracepoints of its kernels: tcp:*, sock:*, qdisc:*, skb:*.",
+        "Make a run again on kernels with tracepoints, and write what they passed, in virtual "
+        "time.",
     ),
 }
