@@ -169,8 +169,9 @@ def all_commands() -> Iterator[LazyCommand]:
     """Yield each command, by group; those of folders stand behind this package's."""
     modules = [(f"{__package__}.{module}", commands) for module, commands in COMMANDS.items()]
     for package in FOLDERS:
-        for found in pkgutil.iter_modules(import_module(package).__path__):
-            folder = f"{package}.{found.name}"
+        places = import_module(package).__path__
+        for name in [one.name for one in pkgutil.iter_modules(places) if one.ispkg]:
+            folder = f"{package}.{name}"
             modules.append((f"{folder}.command", getattr(import_module(folder), "COMMANDS", {})))
     for group in GROUPS:
         for module, commands in modules:

@@ -212,8 +212,12 @@ def without_libstdcxx(machine: FilePath) -> Iterator[None]:
     kept.rename(library)
 
 
-# bench imports pandas first, whose error has NumPy's as its cause
-@pytest.mark.parametrize("words", [("run", "--rtt=50ms"), ("bench",)], ids=lambda words: words[0])
+# bench imports pandas first, whose error has NumPy's as its cause, and after two minutes of runs
+@pytest.mark.parametrize(
+    "words",
+    [("run", "--rtt=50ms"), pytest.param(("bench",), marks=pytest.mark.nightly)],
+    ids=lambda words: words[0],
+)
 def test_a_machine_without_libstdcxx_is_told_its_package_in_one_line(
     without_libstdcxx: None, run: Run, words: tuple[str, ...]
 ) -> None:
