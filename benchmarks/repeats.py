@@ -34,7 +34,7 @@ def fingerprints(file: FilePath, count: int) -> Counter[str]:
 
 
 def main() -> int:
-    """Run what the command line names."""
+    """Repeat the run of the file that the command line names."""
     found = fingerprints(FilePath(sys.argv[1]), int(sys.argv[2]))
     for fingerprint, count in found.most_common():
         sys.stdout.write(f"{count:6,}  {fingerprint}\n")

@@ -44,3 +44,8 @@ Cores = Annotated[
         help="How many runs at once (default: one on each core).",
     ),
 ]
+RecordedRun = Annotated[FilePath, typer.Argument(metavar="RUN", help="Directory of a record.")]
+OtherKernel = Annotated[
+    str | None,
+    typer.Option(metavar="KERNEL", help="Another kernel than the record's, as for farpath run."),
+]

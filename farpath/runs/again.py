@@ -244,6 +244,18 @@ def _difference(one: Repetition, record: Record) -> str:
     """Return a sentence if a repeated run is not the recorded one, with what differs."""
     if one.expected in ("", record.fingerprint):
         return ""
+    return (
+        f"{one.planned.name}: the run made again is another one, with fingerprint "
+        f"{short_fingerprint(record.fingerprint)} in place of {short_fingerprint(one.expected)}: "
+        f"{reasons_of_difference(one, record, 'captures or the trace moved packets')}"
+    )
+
+
+def reasons_of_difference(one: Repetition, record: Record, otherwise: str) -> str:
+    """Return why a repeated run may not be the recorded one: versions, packages, processor.
+
+    ``otherwise``: the reason if these are the same.
+    """
     then, now = one.made_by, record.data["provenance"]
     reasons = []
     if is_of_other_results(then):
@@ -256,13 +268,7 @@ def _difference(one: Repetition, record: Record) -> str:
         reasons.append("packages of the lab are others")
     if then.get("cpu_model") != now["cpu_model"]:
         reasons.append(f"it was made on another processor, {then.get('cpu_model')}")
-    if not reasons:
-        reasons.append("captures or the trace moved packets")
-    return (
-        f"{one.planned.name}: the run made again is another one, with fingerprint "
-        f"{short_fingerprint(record.fingerprint)} in place of {short_fingerprint(one.expected)}: "
-        f"{'; '.join(reasons)}"
-    )
+    return "; ".join(reasons) or otherwise
 
 
 def _packages(provenance: Mapping[str, Any], root: str) -> object:

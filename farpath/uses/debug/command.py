@@ -16,7 +16,7 @@ import typer
 from farpath.base.errors import BadInputError
 from farpath.base.locks import exclusive_lock
 from farpath.base.project import cache_directory
-from farpath.cli.shared_options import AsJson
+from farpath.cli.shared_options import AsJson, OtherKernel, RecordedRun
 
 if TYPE_CHECKING:
     from farpath.uses.debug.session import Ended
@@ -35,7 +35,7 @@ def _where(metavar: str, help_: str) -> typer.models.OptionInfo:
 
 
 def debug(
-    run: Annotated[FilePath, typer.Argument(metavar="RUN", help="Directory of a record.")],
+    run: RecordedRun,
     at: Annotated[
         str | None,
         _where("TIME", "At an instant from the schedule's start; with an event: not before."),
@@ -63,10 +63,7 @@ def debug(
         FilePath | None,
         _where("FILE", "Run gdb's commands of a file there, a line each, then end."),
     ] = None,
-    kernel: Annotated[
-        str | None,
-        _where("KERNEL", "Another kernel than the record's, as for farpath run."),
-    ] = None,
+    kernel: OtherKernel = None,
     names_only: Annotated[
         bool,
         typer.Option(

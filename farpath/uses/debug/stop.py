@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.base.units import TIMES, Quantity
+from farpath.mechanisms.quantities import MOMENT_S
 
 AT, BREAK, PACKET, MARK, DROP, TIMEOUT, WATCH = (
     *("at", "break", "packet", "mark", "drop", "timeout", "watch"),
 )
-#: Times of a run, in s from the start of its schedule.
-TIME = Quantity("a time", "12.3401s", TIMES, "s", (0.0, 1e6), float)
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _WATCH = re.compile(r"(\w+)\.([A-Za-z_][\w.]*)\s*(<=|>=|==|!=|<|>)\s*(-?[0-9]+)")
 _PACKET = re.compile(r"(\w+):(seq=)?([0-9]+)")
@@ -70,7 +68,7 @@ def parse_stop(given: Mapping[str, str | bool | None], flows: Sequence[str]) -> 
     the run's flows. Raises BadInputError.
     """
     events = [name for name, value in given.items() if name != AT and value]
-    at_s = TIME.parse(str(given[AT]), AT) if given.get(AT) else None
+    at_s = MOMENT_S.parse(str(given[AT]), AT) if given.get(AT) else None
     if len(events) > 1:
         raise BadInputError(
             problem=f"`{events[0]}` and `{events[1]}` are two places to stop",

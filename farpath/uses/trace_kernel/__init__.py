@@ -4,7 +4,6 @@
 COMMANDS = {
     "trace-kernel": (
         "Kernels",
-        "Make a run again on kernels with tracepoints, and write what they passed, in virtual "
-        "time.",
+        "Make a run again on kernels with tracepoints, and write each event in virtual time.",
     ),
 }

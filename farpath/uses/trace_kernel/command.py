@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from farpath.cli.shared_options import AsJson
+from farpath.cli.shared_options import AsJson, OtherKernel, RecordedRun
 
 LOG = logging.getLogger(__name__)
 #: Where the files are written, and their names.
@@ -23,7 +23,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def trace_kernel(
-    run: Annotated[FilePath, typer.Argument(metavar="RUN", help="Directory of a record.")],
+    run: RecordedRun,
     events: Annotated[
         str,
         typer.Option(metavar="GROUP:EVENT,...", help="Tracepoints; * for all events of a group."),
@@ -36,16 +36,13 @@ def trace_kernel(
         str | None,
         typer.Option("--to", metavar="TIME", help="To this time (default: the run's end)."),
     ] = None,
-    kernel: Annotated[
-        str | None,
-        typer.Option(metavar="KERNEL", help="Another kernel than the record's, as of farpath run."),
-    ] = None,
+    kernel: OtherKernel = None,
     out: Annotated[
         FilePath, typer.Option(metavar="DIR", help="Directory of the files.")
     ] = DEFAULT_OUT,
     as_json: AsJson = False,
 ) -> None:
-    """Make a run again on kernels with tracepoints, and write what they passed, in virtual time.
+    """Make a run again on kernels with tracepoints, and write each event in virtual time.
 
     All sites are on one axis, in a text and in a file for Perfetto's viewer. The first call
     compiles the kernel once more, which takes some minutes.

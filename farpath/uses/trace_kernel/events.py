@@ -1,4 +1,4 @@
-"""Events: what kernels have written of their tracepoints (images/kernel/tracepoints)."""
+"""Events: tracepoints that kernels have passed and written (images/kernel/tracepoints)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from farpath.base.errors import LabFailedError
+from farpath.spec.site_clock import NS_PER_S
 
-NS_PER_S = 1_000_000_000
 #: A field as "snd_cwnd=10" or "length = 36, ".
 _FIELD = re.compile(r"(\w+) ?= ?([^\s,]+)")
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
@@ -18,9 +18,9 @@ _WHOLE = re.compile(r"-?[0-9]{1,15}")
 class Event:
     """A tracepoint that a kernel has passed.
 
-    ``at_ns``: by the sites' clocks. ``site``: its number. ``process``, ``command``: what the
-    kernel ran then. ``context``: task, softirq or hardirq. ``system``: the group of the event.
-    ``text``: its fields, as the kernel prints them.
+    ``at_ns``: by the sites' clocks. ``site``: its number. ``process``, ``command``: the
+    program that was running. ``context``: task, softirq or hardirq. ``system``: the group of the
+    event. ``text``: its fields, as the kernel prints them.
     """
 
     at_ns: int
@@ -43,7 +43,7 @@ class Event:
 
 @dataclass(frozen=True)
 class SiteTrace:
-    """What the kernel of a site has written.
+    """The events of a site, as its kernel has written them.
 
     ``known``: all events that it has, by group. ``lost``: how many came beyond the most that are
     written.

@@ -1,4 +1,4 @@
-"""Measure: makes a run again on kernels with tracepoints, and reads what they have written."""
+"""Measure: makes a run again on kernels with tracepoints, and reads their events."""
 
 from __future__ import annotations
 
@@ -17,9 +17,15 @@ from farpath.lab.run import run as run_plan
 from farpath.lab.watchdog import CLOCK_SYMBOL
 from farpath.record.record import load_record
 from farpath.record.record_directory import short_fingerprint
-from farpath.runs.again import Repetition, schedule_start_ns, site_titles
+from farpath.runs.again import (
+    Repetition,
+    reasons_of_difference,
+    schedule_start_ns,
+    site_titles,
+)
 from farpath.spec.schedule import Flow
-from farpath.uses.trace_kernel.events import NS_PER_S, Event, SiteTrace, in_time, parse
+from farpath.spec.site_clock import NS_PER_S
+from farpath.uses.trace_kernel.events import Event, SiteTrace, in_time, parse
 from farpath.uses.trace_kernel.question import ALL, Question, require_known, unknown
 from topologies import lay_out
 
@@ -27,6 +33,8 @@ from topologies import lay_out
 MOST_EVENTS = 100_000
 #: The highest virtual time of a kernel.
 FOREVER_NS = 2**63 - 1
+#: Why runs with tracepoints differ where the rest is the same, as with BBR.
+OTHER_NUMBERS = "a kernel with tracepoints draws other random numbers"
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,8 @@ class KernelTrace:
     ``events``: in their order. ``titles``: of the sites. ``epoch_ns``: the schedule's start by the
     sites' clocks. ``flows``: of the run. ``lost``: how many events of each site came beyond the
     most. ``fingerprint``: of this run; ``expected``: that of the record, empty without one.
-    ``kernel``: the kernels for people.
+    ``kernel``: the kernels for people. ``reasons``: why the run may be another one; empty if it is
+    that of the record.
     """
 
     events: Sequence[Event]
@@ -47,6 +56,7 @@ class KernelTrace:
     fingerprint: str
     expected: str
     kernel: str
+    reasons: str = ""
 
     @property
     def is_of_record(self) -> bool:
@@ -62,8 +72,8 @@ class KernelTrace:
         if self.is_of_record:
             return f"fingerprint {made}, as recorded: tracepoints moved no packet"
         return (
-            f"fingerprint {made} in place of {short_fingerprint(self.expected)}: with tracepoints "
-            "the run is another one, and these events are of that one"
+            f"fingerprint {made} in place of {short_fingerprint(self.expected)}: the run is "
+            f"another one, and these events are of that one ({self.reasons})"
         )
 
 
@@ -86,8 +96,8 @@ def measure(
     epoch_ns = schedule_start_ns(directory, again)
     traced = with_tracepoints(images, plan.stacks, tell)
     kernels = [traced.at_site(layout, site) for site in range(layout.sites)]
-    for kernel in kernels:
-        require_known(question, kernel.linux_elf)
+    for linux in {kernel.linux_elf for kernel in kernels}:
+        require_known(question, linux)
     with tempfile.TemporaryDirectory(prefix="farpath-trace-") as temporary:
         place = FilePath(temporary)
         asked = partial(_environment, question, kernels, epoch_ns, place)
@@ -95,15 +105,20 @@ def measure(
         tell("making the run again, with tracepoints")
         outcome = run_plan(plan, place / "record", True, watch, traced, play=play)
         traces = [_read(_file(place, site), site) for site in range(layout.sites)]
-        fingerprint = load_record(outcome.directory, verify=False).fingerprint
+        record = load_record(outcome.directory, verify=False)
     for trace in traces:
         _require_of_groups(question, trace)
     return KernelTrace(
         *(in_time(traces), site_titles(layout), epoch_ns, plan.schedule.all_flows),
         lost=[trace.lost for trace in traces],
-        fingerprint=fingerprint,
+        fingerprint=record.fingerprint,
         expected=again.expected,
         kernel=title_of(traced),
+        reasons=(
+            ""
+            if again.expected in ("", record.fingerprint)
+            else reasons_of_difference(again, record, OTHER_NUMBERS)
+        ),
     )
 
 

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath.base.errors import BadInputError
-from farpath.base.units import TIMES, Quantity
 from farpath.lab.artifacts import elf
+from farpath.mechanisms.quantities import MOMENT_S
 from farpath.planning.yaml_text import nearest
 
-#: Times of a run, in s from the start of its schedule.
-TIME = Quantity("a time", "2.5s", TIMES, "s", (0.0, 1e6), float)
 _PATTERN = re.compile(r"([a-z0-9_]+):(\*|[a-z0-9_]+)")
 #: Symbols of a kernel by which it has a trace event, and a group of them (include/trace/stages/).
 EVENT_PREFIX, SYSTEM = b"__event_", re.compile(rb"str__(\w+)__trace_system_name")
@@ -53,8 +51,8 @@ def parse(events: str, from_: str | None = None, to: str | None = None) -> Quest
             remedy="it must be groups and events of the kernel, as tcp:*,qdisc:qdisc_dequeue",
         )
     patterns = dict.fromkeys((match[1], match[2]) for match in matches if match)
-    from_s = TIME.parse(from_, "from") if from_ is not None else 0.0
-    to_s = TIME.parse(to, "to") if to is not None else math.inf
+    from_s = MOMENT_S.parse(from_, "from") if from_ is not None else 0.0
+    to_s = MOMENT_S.parse(to, "to") if to is not None else math.inf
     if to_s <= from_s:
         raise BadInputError(option="to", given=to, problem="the interval ends before it begins")
     return Question(tuple(patterns), from_s, to_s)

@@ -15,7 +15,7 @@ Kind = tuple[str, str]
 
 
 def report(trace: KernelTrace, question: Question, text_file: str, timeline_file: str) -> Report:
-    """Return the files of a trace, and a table of what it holds."""
+    """Return the files of a trace, and a table of its events."""
     counted = Counter((event.system, event.name, event.site) for event in trace.events)
     kinds = sorted({(system, name) for system, name, _site in counted})
     lines = [f"{trace.kernel}; {trace.verdict}", *_lost(trace)]

@@ -57,6 +57,7 @@ def _rows(
     for event in events:
         at_us = (event.at_ns - epoch_ns) / NS_PER_US
         place = {"ts": at_us, "pid": event.site + 1}
+        fields = event.fields
         yield {
             "name": event.name,
             "cat": event.system,
@@ -67,11 +68,10 @@ def _rows(
             "args": {
                 "context": event.context,
                 "program": f"{event.command}-{event.process}",
-                **(event.fields or {"text": event.text}),
+                **(fields or {"text": event.text}),
             },
         }
         if event.name in CURVES:
-            fields = event.fields
             of = _connection(fields, ports)
             for name in CURVES[event.name]:
                 if isinstance(value := fields.get(name), int) and value != INFINITE:

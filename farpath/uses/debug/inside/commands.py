@@ -66,16 +66,19 @@ class Session:
         """Bring all sites to a stop; raises as ``farpath.uses.debug.inside.stopping`` does."""
         self._add_symbols()
         if stop["kind"] == "at":
-            site = stopping.bring_to(self.sites, self.sites.ns_of(stop["at_s"]))
-            self._add_symbols()
-            return site
+            return self._bring_to(self.sites.ns_of(stop["at_s"]))
         first_ns = self.sites.ns_of(stop["at_s"])
         flow = self.flows.get(stop["flow"])
         if found is None and self.sites.current.now_ns < first_ns:
-            stopping.bring_to(self.sites, first_ns)
-            self._add_symbols()
+            self._bring_to(first_ns)
         make = events.EVENTS[stop["kind"]](self.sites, stop, flow, self.config["queues"])
         return stopping.bring_to_event(self.sites, make, found, first_ns)
+
+    def _bring_to(self, until_ns: int) -> Site:
+        """Bring all sites to an instant; modules may have been loaded on the way."""
+        site = stopping.bring_to(self.sites, until_ns)
+        self._add_symbols()
+        return site
 
     def _add_symbols(self) -> None:
         for modules in self._modules:
