@@ -45,8 +45,8 @@ def require_script(script: FilePath) -> None:
     if not script.is_file() or (LAB is not None and script != IMAGE_SCRIPT):
         raise MachineLacksError(
             f"this farpath, {PROJECT}, does not build that "
-            f"({script.relative_to(IMAGES.parent)}): use a clone of the project, after 'make setup' "
-            "there"
+            f"({script.relative_to(IMAGES.parent)}): use a clone of the project, after "
+            "'make setup' there"
         )
 
 
