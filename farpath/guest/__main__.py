@@ -85,7 +85,7 @@ def play(share: FilePath, platform: Platform) -> None:
     devices = [device(site) for device in classes if device.is_at(site)]
     for device in devices:
         device.load()
-    system.wait_until(system.next_second_ns())
+    system.start_second()
     system.start_open_vswitch()
     platform.load_stacks(plan.stacks, site.modules)
     qdiscs.load(layout, number, site.modules)
@@ -109,6 +109,7 @@ def play(share: FilePath, platform: Platform) -> None:
     for device in devices:
         device.start(raw)
     traffic = Traffic(plan, network, hosts, raw, devices)
+    system.renew_random_numbers()
     start_ns, pings = system.next_second_ns(), plan.idle_ping_count
     if layout.far_links:
         start_ns = system.monotonic_ns_of(FIRST_WINDOW_NS)

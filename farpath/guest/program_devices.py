@@ -39,7 +39,7 @@ class ProgramDevices:
 
     def __init__(self, plan: Plan, platform: Platform, share: FilePath) -> None:
         self.devices: list[Device] = []
-        # Looking for devices reads the clock, and would move the packets of programs without any
+        # Without any, a lab of programs starts sooner
         if has_client_schedule(plan):
             site = Site(plan, lay_out(plan), 0, platform, share / site_modules(0))
             self.devices += [one(site) for one in program_device_classes() if one.is_at(site)]

@@ -30,6 +30,7 @@ from farpath.guest.program_network import (
     start_network,
 )
 from farpath.guest.program_observers import PathObservers, SendEvent, last_words, status_of
+from farpath.guest.timer import Timer
 from farpath.guest.traffic import TrafficError
 from farpath.spec.plan import Plan
 from farpath.spec.programs import (
@@ -72,9 +73,6 @@ class Ends:
         self._alive = alive
         self._timer = None
         if is_exact:
-            # Its import reads the clock, and would move the packets of programs without moments
-            from farpath.guest.timer import Timer
-
             self._timer = Timer()
         self._poll = select.poll()
         for descriptor in alive:
@@ -283,7 +281,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
     programs = from_wire(Programs, asked)
     devices = ProgramDevices(plan, platform, share)
-    system.wait_until(system.next_second_ns())
+    system.start_second()
     network = start_network(plan, share, platform)
     send_event("network-ready")
     devices.attach(network)
@@ -302,7 +300,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     raw.mkdir()
     observers = PathObservers(plan, network, raw)
     devices.start(raw)
-    system.wait_until(system.next_second_ns())
+    system.start_second()
     send_event("idle-pings", output=observers.ping_idle_path())
     epoch_ns = system.next_second_ns() + round(SERVER_LEAD_S * system.NS_PER_S)
     system.wait_until(epoch_ns - round(SERVER_LEAD_S * system.NS_PER_S))
@@ -368,7 +366,7 @@ def _play_shell(share: FilePath, platform: Platform, send_event: SendEvent) -> N
     platform.prepare(share)
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
     programs = from_wire(Programs, json.loads((share / PROGRAMS_FILE).read_text()))
-    system.wait_until(system.next_second_ns())
+    system.start_second()
     network = start_network(plan, share, platform)
     if differences := network.differences(network.read_back()):
         send_event("mismatch", differences=differences)

@@ -51,7 +51,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     services = from_wire(Services, json.loads((share / PROGRAMS_FILE).read_text()))
     number = int(os.environ.get(SITE_VARIABLE, "0"))
     far = _load_far_links(plan, number, platform, share)
-    system.wait_until(system.next_second_ns())
+    system.start_second()
     network = start_network(plan, share, platform, number)
     # Before the first packet: around a loop switches that learn would pass it on for ever
     links = service_links.SiteLinks(plan, services, network)
@@ -146,7 +146,7 @@ def _ping_idle(
     if this guest was not ready in time.
     """
     if plan.settings.one_guest:
-        system.wait_until(system.next_second_ns())
+        system.start_second()
         send_event("idle-pings", outputs=observers.idle_pings({}))
         epoch_ns = system.next_second_ns()
     else:
@@ -157,4 +157,5 @@ def _ping_idle(
         send_event("idle-pings", outputs=observers.idle_pings(turns_ns))
         epoch_ns = start_ns + epoch_after_ns(plan, services)
     system.wait_until(epoch_ns)
+    system.renew_random_numbers()
     return epoch_ns

@@ -118,7 +118,7 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     """Run lines of the host on the network of the plan in the shared directory."""
     platform.prepare(share)
     plan = Plan.from_dict(json.loads((share / PLAN_FILE).read_text()))
-    system.wait_until(system.next_second_ns())
+    system.start_second()
     network = start_network(plan, share, platform)
     if differences := network.differences(network.read_back()):
         send_event("mismatch", differences=differences)

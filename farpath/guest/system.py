@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import time
 from pathlib import Path as FilePath
@@ -23,6 +24,10 @@ MOUNTS = (
 )
 #: Flag of mount(2) (include/uapi/linux/mount.h).
 MS_RDONLY = 1
+#: Operation of prctl(2) (include/uapi/linux/prctl.h).
+PR_SET_TIMERSLACK = 29
+#: Request of ioctl(2) for a new key of the random numbers (include/uapi/linux/random.h).
+RNDRESEEDCRNG = 0x5207
 NS_PER_S = 1_000_000_000
 #: Period of the kernel's tick (HZ is 1000), and how long after it ``wait_after_tick`` returns;
 #: a process's timer may be 50 us late.
@@ -64,6 +69,17 @@ def prepare_kernel() -> None:
     write_setting(BACKLOG, str(BACKLOG_PACKETS))
 
 
+def make_timers_exact() -> None:
+    """End waits of this process, and of all that it starts, when they are due.
+
+    Linux lets a wait of a process last up to 50 us longer, until another timer ends (timer slack,
+    prctl(2)). Which one that is, what happened before decides.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_TIMERSLACK, ctypes.c_ulong(1)):
+        raise OSError(ctypes.get_errno(), "prctl of the timer slack")
+
+
 def wait_until(at_ns: int) -> None:
     """Wait until a time of the monotonic clock, in ns; return at once if it has passed.
 
@@ -75,6 +91,23 @@ def wait_until(at_ns: int) -> None:
     A nanosecond more or less, by the number of earlier readings, would be another run.
     """
     time.sleep(max(0.0, (at_ns - time.monotonic_ns() - 0.5) / NS_PER_S))
+
+
+def renew_random_numbers() -> None:
+    """Give the kernel's random numbers a new key.
+
+    In the lab's kernel it follows from the run's seed and the number of keys alone
+    (images/kernel/run_start.h). So nothing before it decides a later draw: not how a guest's
+    programs were started, and not how many random bytes they took.
+    """
+    with open("/dev/urandom", "wb") as urandom:
+        fcntl.ioctl(urandom, RNDRESEEDCRNG)
+
+
+def start_second() -> None:
+    """Wait until the next whole second, from which packets follow from the plan alone."""
+    wait_until(next_second_ns())
+    renew_random_numbers()
 
 
 def next_second_ns() -> int:

@@ -11,11 +11,9 @@ from farpath.base import locks
 from farpath.base.errors import MachineLacksError
 from farpath.base.locks import RANDOM_NAME, remove_unheld
 from farpath.lab import host_kernel
+from farpath.lab.guest_code import is_guest_share
 from farpath.lab.machine import SHARE
-from farpath.spec.protocol import CODE_DIR
 
-#: Path of the guest's code in a shared directory; no other directory has a copy there.
-GUEST = FilePath("farpath", "guest")
 _SHARE_NAME = re.compile(rf"{SHARE}{RANDOM_NAME}")
 
 
@@ -46,4 +44,4 @@ def clean(out: FilePath) -> list[str]:
 
 def remove_stale_shares(directory: FilePath) -> list[FilePath]:
     """Remove shared directories of ended runs, recognised by the guest's code in them."""
-    return remove_unheld(directory, _SHARE_NAME, lambda share: (share / CODE_DIR / GUEST).is_dir())
+    return remove_unheld(directory, _SHARE_NAME, is_guest_share)

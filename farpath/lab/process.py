@@ -15,13 +15,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from types import ModuleType
 from typing import IO, Any
 
-import farpath.mechanisms
-import farpath.programs
-import topologies
-from farpath import __version__
 from farpath.base.errors import (
     BadInputError,
     CheckFailedError,
@@ -30,20 +25,17 @@ from farpath.base.errors import (
 )
 from farpath.base.files import open_regular
 from farpath.base.locks import hold_directory
-from farpath.base.project import PROJECT
 from farpath.lab import machine
 from farpath.lab.artifacts import elf
 from farpath.lab.artifacts.images import REMEDY, Images
 from farpath.lab.console import Console, guest_end
+from farpath.lab.guest_code import write_code
 from farpath.lab.watchdog import LOOK_S, Hang, LastProgress, Patience, VirtualClock, Watchdog
-from farpath.mechanisms.registry import folders_without_devices
 from farpath.platforms import platform_of
 from farpath.record.readback import merged
 from farpath.spec import user_time
 from farpath.spec.plan import Plan
-from farpath.spec.programs import PROGRAM_DEVICE
 from farpath.spec.protocol import (
-    CODE_DIR,
     CONGESTIONS_DIR,
     IMAGES_DIR,
     PLAN_FILE,
@@ -55,21 +47,6 @@ from farpath.spec.protocol import (
 from farpath.tools.commands import note
 from topologies import lay_out
 
-#: The parts of farpath's code that the guest imports.
-GUEST_PACKAGES = ("farpath/guest", "farpath/spec", "farpath/tools", "topologies")
-GUEST_FILES = ("farpath/base/__init__.py", "farpath/base/errors.py")
-#: Packages of which it imports ``device.py`` and ``guest/`` of each folder.
-DEVICE_PACKAGES = (farpath.mechanisms, farpath.programs)
-DEVICE_FILE, INIT_FILE = "device.py", "__init__.py"
-#: Of such a folder: the devices that a lab of a user's programs has instead. Other labs are without
-#: the file.
-PROGRAM_DEVICE_FILE = f"{PROGRAM_DEVICE}.py"
-#: The package's own file in the guest, without the interface that it has on the host. Every byte
-#: counts: another file would move a run's packets by microseconds.
-GUEST_INIT = f'''"""farpath: real transport stacks over emulated long fat paths, in virtual time."""
-
-__version__ = "{__version__}"
-'''
 #: Real seconds between two ``waiting`` events for a guest that works but sends no event.
 WAITING_S = 30.0
 PATIENCE = Patience()
@@ -101,46 +78,13 @@ class RawRun:
     critical_cpu_s: float | None = None
 
 
-def copy_code(code: FilePath, plan: Plan | None = None) -> None:
-    """Copy the parts of farpath that a guest imports to the directory ``code``."""
-    for room in GUEST_PACKAGES:
-        ignored = shutil.ignore_patterns("__pycache__", "paths")
-        shutil.copytree(PROJECT / room, code / room, ignore=ignored)
-    for place in topologies.__path__[1:]:
-        for topology in FilePath(place).glob("*.py"):
-            shutil.copy(topology, code / "topologies")
-    (code / "farpath" / "__init__.py").write_text(GUEST_INIT)
-    for file in GUEST_FILES:
-        (code / file).parent.mkdir(exist_ok=True)
-        shutil.copy(PROJECT / file, code / file)
-    for package in DEVICE_PACKAGES:
-        _copy_devices(package, code / package.__name__.replace(".", "/"), plan)
-
-
-def _copy_devices(package: ModuleType, target: FilePath, plan: Plan | None) -> None:
-    """Copy what a guest imports of the folders of a package, wherever these are."""
-    target.mkdir()
-    (target / INIT_FILE).touch()
-    left_out = folders_without_devices(plan) if package is farpath.mechanisms else []
-    of_programs = plan is not None and plan.programs
-    for folder in [folder for place in package.__path__ for folder in FilePath(place).iterdir()]:
-        if folder.name in left_out or not (folder / DEVICE_FILE).is_file():
-            continue
-        (target / folder.name).mkdir()
-        (target / folder.name / INIT_FILE).touch()
-        shutil.copy(folder / DEVICE_FILE, target / folder.name)
-        if of_programs and (folder / PROGRAM_DEVICE_FILE).is_file():
-            shutil.copy(folder / PROGRAM_DEVICE_FILE, target / folder.name)
-        if (folder / "guest").is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(folder / "guest", target / folder.name / "guest", ignore=ignored)
-
-
 def _fill(share: FilePath, images: Images, plan: Plan | None) -> None:
     """Fill the shared directory: code, links to root file systems, and the plan's files."""
-    copy_code(share / CODE_DIR, plan)
-    if plan is None or platform_of(plan).boots_kernel:
-        (share / "root").symlink_to((images.lab / "rootfs").resolve())
+    boots_kernel = plan is None or platform_of(plan).boots_kernel
+    root = (images.lab / "rootfs").resolve()
+    write_code(share, root if boots_kernel else None)
+    if boots_kernel:
+        (share / "root").symlink_to(root)
     if plan is not None:
         _fill_plan(share, images, plan)
 

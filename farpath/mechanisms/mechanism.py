@@ -171,8 +171,6 @@ class Mechanism:
     ``lasts``: whether it does something in a plan that depends on how
     long the schedule lasts, which for programs is the time limit of the client; None for one that
     never does. Labs of programs have devices in such plans alone.
-    ``has_devices``: whether a plan has the mechanism's devices, where they are not in every guest
-    of flows: a file more in a guest moves its packets by microseconds.
 
     ``check``: raises BadInputError for a plan in which the mechanism has no effect, or a wrong one.
     ``warnings``: a sentence for each thing about it that the plan's user may not have meant.
@@ -202,7 +200,6 @@ class Mechanism:
     of_programs: bool = False
     of_flows: str = ""
     lasts: Callable[[Plan], bool] | None = None
-    has_devices: Callable[[Plan], bool] | None = None
     memory_bytes: Callable[[Plan], int] = lambda _plan: 0
     words: Callable[[Plan], Iterable[str]] = lambda _plan: ()
     path_words: Callable[[Path], Iterable[str]] = lambda _path: ()

@@ -25,16 +25,6 @@ def mechanisms() -> tuple[Mechanism, ...]:
     return tuple(sorted(found, key=lambda mechanism: mechanism.order))
 
 
-def folders_without_devices(plan: Plan | None) -> list[str]:
-    """Return the folders of mechanisms whose devices a guest is without; None: without a plan."""
-    return [
-        module.__name__.split(".")[-2]
-        for module in modules_of(farpath.mechanisms.__name__, "mechanism")
-        if (has_devices := module.MECHANISM.has_devices)
-        and not (plan is not None and has_devices(plan))
-    ]
-
-
 @cache
 def mechanism_options() -> Mapping[str, Option]:
     """Return the options of all mechanisms by name."""

@@ -37,10 +37,7 @@ class FlowDrops(Device):
         return not site.platform.shared and any(counted_at(site).values())
 
     def load(self) -> None:
-        """Load the module, which counts nothing before it is told the ports.
-
-        A run's packets are the same with and without it: no program starts.
-        """
+        """Load the module, which counts nothing before it is told the ports."""
         flow_ports = ",".join(str(flow.port) for flow in self.plan.schedule.all_flows)
         modules.insert_quietly(self.site.modules, DROPS_MODULE, {"ports": flow_ports})
 

@@ -144,6 +144,5 @@ MECHANISM = Mechanism(
     apply=lambda plan, texts: dataclasses.replace(plan, offloads=parse_offloads(texts["offloads"])),
     texts=lambda plan: {"offloads": text} if (text := offloads_text(plan.offloads)) else {},
     check=check_offloads,
-    has_devices=lambda plan: moderation_ns(plan) > 0,
     words=lambda plan: [f"offloads {text}"] if (text := offloads_text(plan.offloads)) else [],
 )

@@ -16,12 +16,11 @@ from farpath.base.project import PROJECT
 from farpath.cli import app
 from farpath.lab import preflight, run
 from farpath.lab.artifacts import images
-from farpath.lab.cleanup import GUEST
+from farpath.lab.guest_code import write_code
 from farpath.lab.host_kernel import LAB_MODULES
 from farpath.lab.machine import SHARE
 from farpath.record.description import write_description
 from farpath.record.record import Record
-from farpath.spec.protocol import CODE_DIR
 from tests.support.command_line import Farpath
 from tests.support.processes import completed
 
@@ -378,7 +377,8 @@ def test_any_command_removes_what_killed_runs_left_among_temporary_files(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left = tmp_path / f"{SHARE}left1234"
-    (left / CODE_DIR / GUEST).mkdir(parents=True)
+    left.mkdir()
+    write_code(left, None)
     (tmp_path / f"{SHARE}mine").mkdir()
     assert farpath("paths").err == ""
     assert [path.name for path in tmp_path.iterdir()] == [f"{SHARE}mine"]

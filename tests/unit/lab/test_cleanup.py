@@ -12,6 +12,7 @@ from farpath.base import locks
 from farpath.base.errors import MachineLacksError
 from farpath.lab import cleanup, host_kernel
 from farpath.lab import cleanup as cleaning
+from farpath.lab.guest_code import write_code
 from farpath.spec.protocol import CODE_DIR
 from tests.support.leftovers import killed_maker
 
@@ -27,7 +28,8 @@ def own_place_for_temporary_files(tmp_path: FilePath, monkeypatch: pytest.Monkey
 def test_shared_directories_are_known_by_the_guests_code(out: FilePath) -> None:
     dead, alive, other = (out / f"farpath-{name}" for name in ("dead1234", "alive123", "other_12"))
     for directory in (dead, alive):
-        (directory / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
+        directory.mkdir()
+        write_code(directory, None)
     (other / "farpath" / "guest").mkdir(parents=True)
     with locks.hold_directory(alive):
         assert cleanup.remove_stale_shares(out) == [dead]
@@ -37,10 +39,10 @@ def test_shared_directories_are_known_by_the_guests_code(out: FilePath) -> None:
 def test_what_is_merely_called_like_a_leftover_stays(out: FilePath) -> None:
     mine = [out / ".rustup.lock", out / ".partial-thoughts", out / "farpath-my-study"]
     mine[0].write_text("")
-    for directory in mine[1:]:
-        (directory / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
     outside = out.parent / "outside"
-    (outside / CODE_DIR / cleanup.GUEST).mkdir(parents=True)
+    for directory in (*mine[1:], outside):
+        directory.mkdir()
+        write_code(directory, None)
     links = [out / ".partial-123-abcd1234", out / "farpath-abcd1234"]
     for link in links:
         link.symlink_to(outside)

@@ -20,7 +20,7 @@ raw_dir = Path(sys.argv[1])
 from farpath.base.errors import FarpathError
 from farpath.cli.app import main
 from farpath.cli.listing import options_markdown
-from farpath.lab.process import copy_code
+from farpath.lab.guest_code import guest_files
 from farpath.mechanisms.mechanism import Output
 from farpath.mechanisms.registry import examine
 from farpath.planning.request import RunRequest
@@ -69,7 +69,6 @@ failed = error_of(lambda: examined({{}}))
 found = examined({{"sender": "3", "receiver": "3"}})
 for part in found.parts:
     part.write(raw_dir)
-copy_code(raw_dir / "code")
 print(json.dumps({{
     "help": help_of("run"),
     "markdown": options_markdown(),
@@ -85,9 +84,7 @@ print(json.dumps({{
     "column": list(further_settings(record_set(member("a", keepalive="3s"))).values()),
     "page": render_page(load_record(record.directory)),
     "command": command_of(plan),
-    "guest": sorted(
-        file.name for file in (raw_dir / "code/farpath/mechanisms/keepalive").iterdir()
-    ),
+    "guest": sorted(name for name in guest_files() if "/keepalive/" in name),
     "runs": run_tables(load_record_set(raw_dir / "records"))[0].objects,
     "sweep": sweep_table(swept).objects,
 }}))
@@ -131,7 +128,8 @@ def test_it_checks_the_raw_output_and_adds_to_the_record(said: dict[str, Any]) -
 
 
 def test_the_guest_gets_its_device_and_nothing_of_the_host(said: dict[str, Any]) -> None:
-    assert said["guest"] == ["__init__.py", "device.py"]
+    folder = "farpath/mechanisms/keepalive"
+    assert said["guest"] == [f"{folder}/__init__.py", f"{folder}/device.py"]
 
 
 def test_it_is_in_the_column_of_settings_on_the_page_and_in_the_command_that_repeats(

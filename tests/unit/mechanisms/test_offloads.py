@@ -7,7 +7,6 @@ import json
 import pytest
 
 from farpath.mechanisms.offloads.mechanism import offloads_text, parse_offloads
-from farpath.mechanisms.registry import folders_without_devices
 from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.spec.moderation import moderation_ns
@@ -116,8 +115,6 @@ def test_cards_that_join_wait_for_packets_where_a_poll_takes_no_time_or_they_are
 ) -> None:
     plan = RunRequest(**{**ON_HOST, "lab": lab}, offloads=text).plan()
     assert moderation_ns(plan) == wait_ns
-    without = folders_without_devices(plan)
-    assert ("offloads" in without) == (not wait_ns)
 
 
 def test_ports_of_the_path_split_and_join_nothing_and_keep_their_checksums() -> None:

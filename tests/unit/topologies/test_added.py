@@ -12,13 +12,14 @@ import pytest
 import topologies
 from farpath.base.project import PROJECT
 from farpath.cli.listing import options_markdown
-from farpath.lab.process import copy_code
+from farpath.lab.guest_code import write_code
 from farpath.metrics.run_settings import further_settings
 from farpath.planning.request import RunRequest
 from farpath.record.identity import code_identity, plan_identity
 from farpath.report.figures.wiring import as_text
 from farpath.report.html.run_page import render_page
 from farpath.report.repeat import command_of
+from farpath.spec.protocol import CODE_DIR
 from tests.support.added_topology import FIND, add_fork
 from tests.support.command_line import Farpath
 from tests.support.lesson_runs import write_lesson_run
@@ -78,11 +79,12 @@ def test_its_code_is_part_of_the_place_of_records(folder: FilePath) -> None:
 
 
 def test_a_guest_gets_its_file_and_lays_it_out(tmp_path: FilePath) -> None:
-    copy_code(tmp_path / "code")
+    write_code(tmp_path, None)
     ended = subprocess.run(
         [sys.executable, "-S", "-c", LAY_OUT],
         input=RunRequest(**WORDS, topology="fork").plan().to_json(),
-        cwd=tmp_path / "code",
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path / CODE_DIR)},
         capture_output=True,
         text=True,
         check=True,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path as FilePath
-from typing import Any
 
 from farpath import __version__
-from farpath.lab.process import GUEST_INIT, copy_code
+from farpath.lab.guest_code import guest_files, write_code
+from farpath.spec.protocol import CODE_DIR
 
 #: Imports each module of the guest in a process of its own, as its main program does, with
 #: stand-ins for Mininet, which the guest's own root file system holds.
@@ -32,6 +32,7 @@ class Mininet:
         pass
 
 sys.meta_path.append(Mininet())
+import farpath
 failed = {}
 for name in sys.argv[1:]:
     if not (pid := os.fork()):
@@ -44,23 +45,33 @@ for name in sys.argv[1:]:
 """
 
 
-def test_the_package_in_the_guest_has_a_version_and_nothing_of_the_host() -> None:
-    package: dict[str, Any] = {}
-    exec(GUEST_INIT, package)
-    assert set(package) - {"__builtins__"} == {"__doc__", "__version__"}
-    assert package["__version__"] == __version__
+def in_guest(share: FilePath, *arguments: str) -> str:
+    """What Python prints without the packages of this environment, as in a guest."""
+    ended = subprocess.run(
+        [sys.executable, "-S", "-c", *arguments],
+        cwd=share,
+        env={"PYTHONPATH": str(share / CODE_DIR)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ended.stdout
+
+
+def test_the_package_in_the_guest_has_a_version_and_nothing_of_the_host(tmp_path: FilePath) -> None:
+    write_code(tmp_path, None)
+    public = "[name for name in vars(farpath) if not name.startswith('_')]"
+    said = in_guest(tmp_path, f"import farpath; print(farpath.__version__, {public})")
+    assert said == f"{__version__} ['sys', 'ARCHIVE']\n"
 
 
 def test_each_module_of_a_guest_imports_what_the_guest_has(tmp_path: FilePath) -> None:
-    copy_code(tmp_path)
+    write_code(tmp_path, None)
     modules = sorted(
-        ".".join(file.relative_to(tmp_path).with_suffix("").parts)
-        for file in tmp_path.rglob("*.py")
-        if file.name not in ("__init__.py", "__main__.py")
+        name.removesuffix(".py").replace("/", ".")
+        for name in guest_files()
+        if not name.endswith(("__init__.py", "__main__.py"))
     )
     assert {"farpath.guest.network", "farpath.mechanisms.disk.device"} < set(modules)
     assert not [name for name in modules if name.endswith((".mechanism", ".program"))]
-    # Without the packages of this environment, as in the guest
-    command = [sys.executable, "-S", "-c", IMPORT_EACH, *modules]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert ended.stdout == ""
+    assert in_guest(tmp_path, IMPORT_EACH, *modules) == ""

@@ -1,0 +1,161 @@
+"""Guest code: what a lab's guest imports of farpath, as one archive."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path as FilePath
+from types import ModuleType
+from zipfile import ZipFile, ZipInfo, is_zipfile
+
+import farpath.mechanisms
+import farpath.programs
+import topologies
+from farpath import __version__
+from farpath.base.errors import FarpathError
+from farpath.base.files import write_bytes
+from farpath.base.project import PROJECT, cache_directory
+from farpath.spec.programs import PROGRAM_DEVICE
+from farpath.spec.protocol import CODE_DIR, GUEST_CODE
+from farpath.tools.commands import note
+
+#: The parts of farpath's code that the guest imports.
+GUEST_PACKAGES = ("farpath/guest", "farpath/spec", "farpath/tools")
+GUEST_FILES = ("farpath/base/__init__.py", "farpath/base/errors.py")
+#: Packages of which it imports the device of each folder, with ``guest/``; a lab of a user's
+#: programs may have a device of its own there.
+DEVICE_PACKAGES = (farpath.mechanisms, farpath.programs)
+DEVICE_FILE, PROGRAM_DEVICE_FILE, INIT_FILE = "device.py", f"{PROGRAM_DEVICE}.py", "__init__.py"
+#: The package's own file in the guest, without the interface that it has on the host: it stands
+#: beside the archive, in which it finds its modules.
+GUEST_INIT = f'''"""farpath: real transport stacks over emulated long fat paths, in virtual time."""
+
+import sys
+
+__version__ = "{__version__}"
+ARCHIVE = __file__.removesuffix("farpath/{INIT_FILE}") + "{GUEST_CODE}"
+__path__ = [f"{{ARCHIVE}}/farpath"]
+sys.path.insert(0, ARCHIVE)
+'''
+
+
+def guest_files() -> dict[str, bytes]:
+    """Return each file of the archive, by its name."""
+    files: dict[str, bytes] = {}
+    for room in GUEST_PACKAGES:
+        files |= _python_files(PROJECT / room, room)
+    for place in reversed(topologies.__path__):
+        files |= {f"topologies/{each.name}": each.read_bytes() for each in _modules_in(place)}
+    files |= {name: (PROJECT / name).read_bytes() for name in GUEST_FILES}
+    for package in DEVICE_PACKAGES:
+        files |= _device_files(package)
+    return files
+
+
+def _modules_in(place: str) -> Iterator[FilePath]:
+    return FilePath(place).glob("*.py")
+
+
+def _python_files(directory: FilePath, name: str) -> dict[str, bytes]:
+    """Return the modules below a directory, which is called ``name`` in the archive."""
+    return {
+        f"{name}/{file.relative_to(directory).as_posix()}": file.read_bytes()
+        for file in directory.rglob("*.py")
+    }
+
+
+def _device_files(package: ModuleType) -> dict[str, bytes]:
+    """Return what a guest imports of the folders of a package, wherever these are."""
+    name = package.__name__.replace(".", "/")
+    files = {f"{name}/{INIT_FILE}": b""}
+    for folder in [folder for place in package.__path__ for folder in FilePath(place).iterdir()]:
+        if not (folder / DEVICE_FILE).is_file():
+            continue
+        there = f"{name}/{folder.name}"
+        files[f"{there}/{INIT_FILE}"] = b""
+        for file in (folder / DEVICE_FILE, folder / PROGRAM_DEVICE_FILE):
+            if file.is_file():
+                files[f"{there}/{file.name}"] = file.read_bytes()
+        files |= _python_files(folder / "guest", f"{there}/guest")
+    return files
+
+
+def write_code(share: FilePath, root: FilePath | None) -> None:
+    """Write the code into a guest's shared directory.
+
+    ``root``: the guest's root, whose Python has compiled the archive's files; a guest that compiles
+    them takes a fifth longer to start. None for the machine's own root.
+    """
+    files = guest_files()
+    try:
+        archive = _archive(files) if root is None else _compiled_archive(files, root, share)
+    except (FarpathError, OSError, subprocess.CalledProcessError):
+        # The cache cannot be written, or the root's programs do not run outside the guest
+        archive = _archive(files)
+    package = share / CODE_DIR / "farpath"
+    package.mkdir(parents=True)
+    (package / INIT_FILE).write_text(GUEST_INIT)
+    (share / CODE_DIR / GUEST_CODE).write_bytes(archive)
+
+
+def is_guest_share(directory: FilePath) -> bool:
+    """Whether a directory holds the code of a guest."""
+    return is_zipfile(directory / CODE_DIR / GUEST_CODE)
+
+
+def _archive(files: Mapping[str, bytes]) -> bytes:
+    """Return an archive whose bytes follow from the files alone."""
+    written = io.BytesIO()
+    with ZipFile(written, "w") as archive:
+        for name in sorted(files):
+            archive.writestr(ZipInfo(name), files[name])
+    return written.getvalue()
+
+
+def _compiled_archive(files: Mapping[str, bytes], root: FilePath, share: FilePath) -> bytes:
+    """Return the archive with what Python compiled, from the cache or made for it.
+
+    Raises FarpathError, OSError and subprocess.CalledProcessError if it can be neither read nor
+    made.
+    """
+    identity = hashlib.sha256(str(root).encode())
+    for name in sorted(files):
+        identity.update(f"\0{name}\0{len(files[name])}\0".encode() + files[name])
+    kept = cache_directory() / "guest-code" / f"{identity.hexdigest()[:16]}.zip"
+    try:
+        return kept.read_bytes()
+    except FileNotFoundError:
+        archive = _archive({**files, **_compiled(files, root, share)})
+        write_bytes(kept, archive)
+        return archive
+
+
+def _compiled(files: Mapping[str, bytes], root: FilePath, share: FilePath) -> dict[str, bytes]:
+    """Return what a root's Python makes of the files, which an archive has beside them.
+
+    Python runs by the root's own loader. That a file is the one that was compiled is not checked
+    again (https://peps.python.org/pep-0552/). The files are written into the shared directory,
+    which is removed even if this process is killed.
+    """
+    made = share / "compiled"
+    for name, contents in files.items():
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).write_bytes(contents)
+    command = [
+        str(root / "lib64" / "ld-linux-x86-64.so.2"),
+        *("--library-path", str(root / "usr" / "lib" / "x86_64-linux-gnu")),
+        str(root / "usr" / "bin" / "python3"),
+        *("-m", "compileall", "-q", "-b", "--invalidation-mode", "unchecked-hash"),
+        *("-s", str(made), "-p", GUEST_CODE, str(made)),
+    ]
+    note(command)
+    environment = {"PYTHONHOME": str(root / "usr"), "LC_ALL": "C.UTF-8"}
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    compiled = {
+        file.relative_to(made).as_posix(): file.read_bytes() for file in made.rglob("*.pyc")
+    }
+    shutil.rmtree(made)
+    return compiled
