@@ -71,7 +71,6 @@ class UmlPlatform:
         """Mount all file systems but the shared directory, which init mounted."""
         system.mount_all()
         system.prepare_kernel()
-        system.make_timers_exact()
 
     def load_stacks(self, stacks: Sequence[Stack], directory: FilePath) -> None:
         """Load the kernel modules of the stacks."""

@@ -26,6 +26,8 @@ MOUNTS = (
 MS_RDONLY = 1
 #: Operation of prctl(2) (include/uapi/linux/prctl.h).
 PR_SET_TIMERSLACK = 29
+#: The timer slack of Linux's first process, which all others inherit (init/init_task.c).
+LINUX_SLACK_NS = 50_000
 #: Request of ioctl(2) for a new key of the random numbers (include/uapi/linux/random.h).
 RNDRESEEDCRNG = 0x5207
 NS_PER_S = 1_000_000_000
@@ -69,17 +71,6 @@ def prepare_kernel() -> None:
     write_setting(BACKLOG, str(BACKLOG_PACKETS))
 
 
-def make_timers_exact() -> None:
-    """End waits of this process, and of all that it starts, when they are due.
-
-    Linux lets a wait of a process last up to 50 us longer, until another timer ends (timer slack,
-    prctl(2)). Which one that is, what happened before decides.
-    """
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_TIMERSLACK, ctypes.c_ulong(1)):
-        raise OSError(ctypes.get_errno(), "prctl of the timer slack")
-
-
 def wait_until(at_ns: int) -> None:
     """Wait until a time of the monotonic clock, in ns; return at once if it has passed.
 
@@ -105,8 +96,15 @@ def renew_random_numbers() -> None:
 
 
 def start_second() -> None:
-    """Wait until the next whole second, from which packets follow from the plan alone."""
+    """Wait until the next whole second, from which packets follow from the plan alone.
+
+    Linux lets a wait last up to 50 us longer, until another timer ends (timer slack, prctl(2)).
+    Which one that is, what happened before decides, so this wait has no slack.
+    """
+    libc = ctypes.CDLL(None)
+    libc.prctl(PR_SET_TIMERSLACK, ctypes.c_ulong(1))
     wait_until(next_second_ns())
+    libc.prctl(PR_SET_TIMERSLACK, ctypes.c_ulong(LINUX_SLACK_NS))
     renew_random_numbers()
 
 

@@ -32,9 +32,10 @@ static inline void end_step_of_clock(void)
 	unsigned long flags;
 	u64 step_ns;
 
-	if (system_state != SYSTEM_RUNNING)
+	/* Where CPU time counts, the clock stands still while interrupts are disabled */
+	if (time_travel_mode != TT_MODE_INFCPU || system_state != SYSTEM_RUNNING)
 		return;
-	/* Reading the clock takes no time then */
+	/* Reading the clock takes no time here */
 	local_irq_save(flags);
 	step_ns = ktime_get_ns();
 	while (ktime_get_ns() == step_ns)

@@ -12,12 +12,11 @@ import pytest
 from farpath.base.c_source import file_code
 from farpath.base.documents import read_json
 from farpath.base.project import BUILD, PROJECT
-from farpath.lab import process, uml
+from farpath.lab import guest_code, uml
 from farpath.lab.artifacts.images import Images, find_images
 from farpath.lab.artifacts.sources import source_identity
 from farpath.programs.catalog import catalogue
 from farpath.programs.iperf3.program import OURS
-from farpath.spec.plan import Plan
 from tests.support.processes import completed
 
 from .conftest import together
@@ -79,13 +78,8 @@ def test_modules_are_known_by_the_code_of_their_sources_by_whichever_compiler(
 def test_every_module_unloads_and_loads_again_without_a_word_of_the_kernel(
     images: Images, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill = process._fill
-
-    def fill_and_replace(share: FilePath, images: Images, plan: Plan) -> None:
-        fill(share, images, plan)
-        (share / "code" / "farpath" / "guest" / "__main__.py").write_text(RELOADING)
-
-    monkeypatch.setattr(process, "_fill", fill_and_replace)
+    files = {**guest_code.guest_files(), "farpath/guest/__main__.py": RELOADING.encode()}
+    monkeypatch.setattr(guest_code, "guest_files", lambda: files)
     plan = together(NAMES, 2.0, one_guest=True)
     with uml.play(plan, images, tmp_path / "log", lambda _event: None) as raw:
         complaints = [

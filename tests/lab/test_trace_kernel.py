@@ -48,6 +48,16 @@ def test_events_are_those_of_the_recorded_packets(
     assert timeline["otherData"]["as_recorded"] is True
 
 
+def test_a_kernel_with_more_code_draws_the_same_random_numbers(
+    tmp_path: FilePath, farpath: Farpath
+) -> None:
+    plan = short_plan(stack="bbr+bbr3", rtt="20ms", rate="20Mbit", queue="fq_codel", region="5s")
+    directory = run(plan, tmp_path / "records", False, lambda _event: None).directory
+    ended = farpath("trace-kernel", directory, "--events=tcp:tcp_probe", f"--out={tmp_path}")
+    assert ended.status == 0, ended.err
+    assert "as recorded: tracepoints moved no packet" in ended.out
+
+
 def test_an_interval_has_its_events_alone_and_curves_of_the_window(
     recorded: Record, tmp_path: FilePath, farpath: Farpath
 ) -> None:

@@ -33,8 +33,6 @@ from topologies import lay_out
 MOST_EVENTS = 100_000
 #: The highest virtual time of a kernel.
 FOREVER_NS = 2**63 - 1
-#: Why runs with tracepoints differ where the rest is the same, as with BBR.
-OTHER_NUMBERS = "a kernel with tracepoints draws other random numbers"
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ def measure(
         reasons=(
             ""
             if again.expected in ("", record.fingerprint)
-            else reasons_of_difference(again, record, OTHER_NUMBERS)
+            else reasons_of_difference(again, record, "tracepoints moved packets")
         ),
     )
 
