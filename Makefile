@@ -47,7 +47,7 @@ PAPER := .venv/farpath-paper-installed
 RELEASE := .venv/farpath-release-installed
 NOTEBOOK := .venv/farpath-notebook-installed
 # What the scripts of images/ keep in the cache
-CACHE_PARTS := build congestion container downloads kernel lab lab-archive modules own python qemu qemu-modules qemu-root quic sender source udtperf unpacker wheel
+CACHE_PARTS := again build congestion container debug downloads engine guest-code kernel kernel-debug lab lab-archive modules own python qemu qemu-modules qemu-root quic sender source udtperf unpacker wheel
 SHELL_SCRIPTS = $(shell grep -rlIE --exclude-dir=.git --exclude='*.py' '^\#!.*\b(ba|da)?sh\b' images .ci) images/lib/common.sh images/lib/debian.sh
 # Kernel modules have columns of tabs, as net/ipv4 has, for which clang-format knows no option;
 # two programs have lines that it would break elsewhere
