@@ -87,8 +87,8 @@ def wait_until(at_ns: int) -> None:
 def renew_random_numbers() -> None:
     """Give the kernel's random numbers a new key.
 
-    In the lab's kernel it follows from the run's seed and the number of keys alone
-    (images/kernel/run_start.h). So nothing before it decides a later draw: not how a guest's
+    In the lab's kernel it follows from the run's seed, the kernel's command line and the number of
+    keys (images/kernel/run_start.h). So nothing before it decides a later draw: not how a guest's
     programs were started, and not how many random bytes they took.
     """
     with open("/dev/urandom", "wb") as urandom:
@@ -99,7 +99,7 @@ def start_second() -> None:
     """Wait until the next whole second, from which packets follow from the plan alone.
 
     Linux lets a wait last up to 50 us longer, until another timer ends (timer slack, prctl(2)).
-    Which one that is, what happened before decides, so this wait has no slack.
+    The time from boot decides which one that is, so this wait has no slack.
     """
     libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_TIMERSLACK, ctypes.c_ulong(1))

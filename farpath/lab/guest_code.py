@@ -1,4 +1,4 @@
-"""Guest code: what a lab's guest imports of farpath, as one archive."""
+"""Guest code: the modules of farpath that a lab's guest imports, as one archive."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _python_files(directory: FilePath, name: str) -> dict[str, bytes]:
 
 
 def _device_files(package: ModuleType) -> dict[str, bytes]:
-    """Return what a guest imports of the folders of a package, wherever these are."""
+    """Return the device files of the folders of a package, wherever these are."""
     name = package.__name__.replace(".", "/")
     files = {f"{name}/{INIT_FILE}": b""}
     for folder in [folder for place in package.__path__ for folder in FilePath(place).iterdir()]:
@@ -116,7 +116,7 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
 
 
 def _compiled_archive(files: Mapping[str, bytes], root: FilePath, share: FilePath) -> bytes:
-    """Return the archive with what Python compiled, from the cache or made for it.
+    """Return the archive with its compiled files, from the cache or made for it.
 
     Raises FarpathError, OSError and subprocess.CalledProcessError if it can be neither read nor
     made.
@@ -134,7 +134,7 @@ def _compiled_archive(files: Mapping[str, bytes], root: FilePath, share: FilePat
 
 
 def _compiled(files: Mapping[str, bytes], root: FilePath, share: FilePath) -> dict[str, bytes]:
-    """Return what a root's Python makes of the files, which an archive has beside them.
+    """Return the files as a root's Python compiles them, which an archive has beside them.
 
     Python runs by the root's own loader. That a file is the one that was compiled is not checked
     again (https://peps.python.org/pep-0552/). The files are written into the shared directory,

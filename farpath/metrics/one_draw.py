@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from farpath.spec.drop_counts import draws_numbers
+from farpath.spec.kernel_draws import draws_numbers
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 

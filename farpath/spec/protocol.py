@@ -24,7 +24,7 @@ FAR_LINK_MODULE, BACKGROUND_MODULE, PROCESSOR_MODULE = "farlink", "background", 
 DISK_MODULE, DROPS_MODULE, DELIVERIES_MODULE = "disk", "drops", "deliveries"
 #: Name of the number of a guest's site in the environment of its first process.
 SITE_VARIABLE = "LAB_SITE"
-#: What the guest imports of farpath: a package that finds its modules in an archive beside it.
+#: The guest's farpath: a package that finds its modules in an archive beside it.
 CODE_DIR, GUEST_CODE = "code", "guest.zip"
 IMAGES_DIR = "images"
 #: Users' congestion controls for UDT, each library in the directory of its build.

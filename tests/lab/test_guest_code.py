@@ -1,4 +1,4 @@
-"""A guest's packets follow from its plan and seed, and not from what it did before they start."""
+"""A guest's packets follow from its plan and seed, and not from its work before they start."""
 
 from __future__ import annotations
 
@@ -29,15 +29,9 @@ def plan() -> Plan:
 
 
 @pytest.fixture(scope="module")
-def fingerprint(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> str:
+def fingerprint(plan: Plan, run_once: RunPlan) -> str:
     """The fingerprint of its run."""
-    from farpath.lab.run import run
-    from farpath.record.record import load_record
-
-    out = tmp_path_factory.mktemp("plain")
-    return load_record(run(plan, out, force=True, watch=lambda _event: None).directory).data[
-        "fingerprint"
-    ]
+    return run_once(plan).fingerprint
 
 
 def test_a_guest_gets_its_code_compiled_by_its_own_python(tmp_path: FilePath) -> None:
@@ -70,7 +64,7 @@ def test_a_guest_that_does_more_before_its_packets_is_the_same_run(
         return {**found, MAIN: main.replace(place, more).encode()}
 
     monkeypatch.setattr(guest_code, "guest_files", files)
-    assert run_plan(plan).data["fingerprint"] == fingerprint
+    assert run_plan(plan).fingerprint == fingerprint
 
 
 def test_a_guest_that_compiles_its_code_itself_is_the_same_run(
@@ -80,4 +74,4 @@ def test_a_guest_that_compiles_its_code_itself_is_the_same_run(
         raise PermissionError
 
     monkeypatch.setattr(guest_code, "_compiled_archive", refuse)
-    assert run_plan(plan).data["fingerprint"] == fingerprint
+    assert run_plan(plan).fingerprint == fingerprint

@@ -8,7 +8,7 @@ import pytest
 
 from farpath.lab.artifacts.images import find_images
 from farpath.lab.artifacts.kernels import made_of, processor_level, release_of
-from farpath.spec.drop_counts import draws_numbers
+from farpath.spec.kernel_draws import draws_numbers
 from farpath.uses.regress.baseline import baseline_file, nearest_baseline, read_baseline
 from farpath.uses.regress.suite import trials
 from tests.regress.conftest import Regress

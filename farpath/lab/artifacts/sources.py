@@ -30,7 +30,7 @@ from farpath.lab.artifacts.images import Images, manifest
 from farpath.platforms import platform_of
 from farpath.programs.registry import program_of
 from farpath.record.identity import build_identity, hash_of
-from farpath.spec.drop_counts import draws_numbers
+from farpath.spec.kernel_draws import draws_numbers
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import (
     BACKGROUND_MODULE,
