@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The beginning of drivers/char/random.c in the lab's kernel (images/kernel/build). When the guest
- * asks for a new key of the random numbers (RNDRESEEDCRNG), what it did before decides no packet that
- * comes later: its programs may be started otherwise, and the kernel be compiled otherwise.
+ * asks for a new key of the random numbers (RNDRESEEDCRNG), nothing before that instant decides a later
+ * packet: its programs may be started otherwise, and the kernel be compiled otherwise.
  */
 #include <linux/delay.h>
 #include <linux/irqflags.h>
