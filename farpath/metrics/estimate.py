@@ -102,7 +102,7 @@ def student_t(df: int, probability: float) -> float:
     >>> round(student_t(4, 0.975), 3)
     2.776
     """
-    return float(_scipy("special").stdtrit(df, probability))
+    return float(scipy_part("special").stdtrit(df, probability))
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:
@@ -115,10 +115,10 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float:
     """
     if len(first) < 2 or len(set(first)) == 1 or len(set(second)) == 1:
         return math.nan
-    return float(_scipy("stats").spearmanr(first, second).statistic)
+    return float(scipy_part("stats").spearmanr(first, second).statistic)
 
 
-def _scipy(part: str) -> Any:
+def scipy_part(part: str) -> Any:
     """Import a part of SciPy, which only campaigns need; raise MachineLacksError without it."""
     try:
         return importlib.import_module(f"scipy.{part}")

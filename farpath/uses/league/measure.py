@@ -169,16 +169,22 @@ def by_conditions(found: tuple[Encounter, ...]) -> dict[str, tuple[Encounter, ..
     return {title: tuple(group) for title, group in groups.items()}
 
 
-def shares_of(found: tuple[Encounter, ...]) -> dict[tuple[str, str], Spread]:
-    """Return the shares of all runs, by stack and other; of a stack's own pair the smaller."""
+def shares_by_run(found: tuple[Encounter, ...]) -> dict[tuple[str, str], list[float]]:
+    """Return the share in each run, by stack and other; of a stack's own pair the smaller."""
     shares: dict[tuple[str, str], list[float]] = {}
-    for (stack, other, _), group in _by_run(found).items():
+    for (stack, other, _), group in each_run(found).items():
         # A run has a side for each of the two; beside itself a stack has both
         shares.setdefault((stack, other), []).append(min(each.share for each in group))
-    return {pair: spread(values) for pair, values in shares.items()}
+    return shares
 
 
-def _by_run(found: tuple[Encounter, ...]) -> dict[tuple[str, str, int], list[Encounter]]:
+def shares_of(found: tuple[Encounter, ...]) -> dict[tuple[str, str], Spread]:
+    """Return the shares of all runs, by stack and other; of a stack's own pair the smaller."""
+    return {pair: spread(values) for pair, values in shares_by_run(found).items()}
+
+
+def each_run(found: tuple[Encounter, ...]) -> dict[tuple[str, str, int], list[Encounter]]:
+    """Return the sides of each run, by stack, other and seed; both of a stack's own pair."""
     runs: dict[tuple[str, str, int], list[Encounter]] = {}
     for each in found:
         runs.setdefault((each.stack, each.other, each.seed), []).append(each)

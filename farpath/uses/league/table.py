@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
 from farpath.base.column import NOTHING, Column, given, number
 from farpath.metrics.catalogue import in_mbps
+from farpath.metrics.comparison import Interval
 from farpath.report.table import Table
+from farpath.uses.league.chance import Chance, chance_words, chances
 from farpath.uses.league.harm import HARMS, harms
 from farpath.uses.league.measure import (
     Encounter,
@@ -56,6 +59,7 @@ _ENCOUNTERS: tuple[Column[Encounter], ...] = (
     Column("delay_p95_ms", "delay_p95_ms", lambda each: each.delay_ms, 1),
     *(Column[Encounter](key, key, attrgetter(key)) for key in ("record", "one_draw")),
 )
+_ENDS = ("low", "high")
 #: The heading of the rows' names in a matrix of shares, which the columns' names follow.
 BESIDE = "share beside"
 _SHARES_NOTE = (
@@ -71,6 +75,10 @@ _HARM_NOTE = (
     "beside the other: 0 is none (Ware et al., HotNets 2019). A stack's harm to itself is the "
     "measure of the others'. RTT: percentiles of pings; loss: the part of its packets that the "
     "path dropped."
+)
+_CHANCE_NOTE = (
+    "In brackets 95 % intervals over draws, by bootstrap. P: of a difference of throughput from "
+    "that beside itself by chance (Welch's test, Holm's correction)."
 )
 _ORDER = "by the least share that any flow had, the largest first"
 
@@ -107,7 +115,9 @@ def shares_table(league: League, found: tuple[Encounter, ...], title: str) -> Ta
         for stack in league.stacks
     )
     heading = f"Shares{f', {title}' if title else ''}"
-    note = _SHARES_NOTE.format(runs_words(found))
+    note = " ".join(
+        filter(None, (_SHARES_NOTE.format(runs_words(found)), chance_words(chances(found, ()))))
+    )
     return Table.of_texts(heading, (BESIDE, *league.stacks), rows, note)
 
 
@@ -121,6 +131,7 @@ def pairs_table(found: tuple[Encounter, ...], alone: tuple[Encounter, ...] = ())
     solo = by_conditions(alone)
     rows = []
     for title, group in by_conditions(found).items():
+        by_chance = chances(group, solo.get(title, ()))
         for (stack, other), share in shares_of(group).items():
             beside = [each for each in group if (each.stack, each.other) == (stack, other)]
             without = [each for each in solo.get(title, ()) if each.stack == stack]
@@ -129,10 +140,28 @@ def pairs_table(found: tuple[Encounter, ...], alone: tuple[Encounter, ...] = ())
                     *(group[0].conditions[name] for name in options),
                     *(stack, other, share.count, share.median, share.least, share.most),
                     *harms(without, beside).values(),
+                    *_of_chance(by_chance.get((stack, other), Chance())),
                 )
             )
-    columns = (*keys, *(f"harm_{name}" for name in HARMS))
+    columns = (
+        *keys,
+        *(f"harm_{name}" for name in HARMS),
+        *(f"share_{end}" for end in _ENDS),
+        *(f"harm_{name}_{end}" for name in HARMS for end in _ENDS),
+        "draws_for_5_percent",
+        "own_p",
+    )
     return Table("pairs", "Pairs", tuple(given(key, key) for key in columns), tuple(rows))
+
+
+def _of_chance(chance: Chance) -> tuple[float | None, ...]:
+    intervals = (chance.share, *map(chance.of_harm, HARMS))
+    ends = (end for each in intervals for end in (each.low, each.high))
+    return (*map(_known, ends), chance.runs_needed, _known(chance.own_p))
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def harm_table(
@@ -142,15 +171,29 @@ def harm_table(
 
     ``found``, ``alone``: the runs under these conditions.
     """
-    rows = []
+    by_chance = chances(found, alone)
+    rows: list[tuple[str, ...]] = []
     for stack, other in itertools.product(league.stacks, repeat=2):
         beside = [each for each in found if (each.stack, each.other) == (stack, other)]
-        values = harms([each for each in alone if each.stack == stack], beside).values()
+        values = harms([each for each in alone if each.stack == stack], beside)
+        chance = by_chance.get((stack, other), Chance())
         if beside:
-            rows.append((stack, other, *map(_per_cent, values)))
-    headings = tuple(name.replace("rtt_", "RTT ") for name in HARMS)
+            texts = (
+                _with_interval(_per_cent(value), chance.of_harm(name))
+                for name, value in values.items()
+            )
+            rows.append((stack, other, *texts, number(chance.own_p, 3)))
+    headings = ("harm to", "by", *(name.replace("rtt_", "RTT ") for name in HARMS), "P")
+    note = f"{_HARM_NOTE} {_CHANCE_NOTE}"
+    if not any(each.share.is_known for each in by_chance.values()):
+        headings, rows, note = headings[:-1], [row[:-1] for row in rows], _HARM_NOTE
     heading = f"Harm{f', {title}' if title else ''}"
-    return Table.of_texts(heading, ("harm to", "by", *headings), tuple(rows), _HARM_NOTE)
+    return Table.of_texts(heading, headings, tuple(rows), note)
+
+
+def _with_interval(text: str, interval: Interval) -> str:
+    ends = [_per_cent(end) for end in (interval.low, interval.high)]
+    return text if ends[0] == ends[1] else f"{text} ({ends[0]}-{ends[1]})"
 
 
 def encounters_table(found: tuple[Encounter, ...]) -> Table:

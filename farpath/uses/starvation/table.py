@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 
 from farpath.base.column import NOTHING, given, number
 from farpath.metrics.catalogue import in_mbps
+from farpath.metrics.comparison import bootstrap_interval, has_statistics, holm, runs_needed, welch
+from farpath.metrics.estimate import CONFIDENCE
 from farpath.report.table import Table
 from farpath.uses.starvation.question import Starvation, Trial, worst
 
 _DRAWS_NOTE = "Each is of {} draws: median (and range), and all else of the draw in the middle."
+#: The difference of the least share, in fair halves, whose number of draws the table tells.
+_DIFFERENCE = 0.05
 #: The most trials in the table of the worst.
 SHOWN = 10
 #: Made trials of each search, in their order.
@@ -52,8 +57,54 @@ def worst_table(search: Starvation, trials: Sequence[Trial]) -> Table:
             )
             for trial in shown
         ),
-        f"{_NOTE} {_DRAWS_NOTE.format(search.draws)}" if search.draws > 1 else _NOTE,
+        " ".join((_NOTE, _DRAWS_NOTE.format(search.draws), *_chance_sentences(trials)))
+        if search.draws > 1
+        else _NOTE,
     )
+
+
+def _chance_sentences(trials: Sequence[Trial]) -> Iterator[str]:
+    """Yield what chance leaves of the worst trial: its interval, and what differs from it."""
+    least = worst(trials)
+    if not has_statistics() or len(least.least_shares) < 2:
+        return
+    interval, needed = bootstrap_interval(least.least_shares), _draws_needed(least)
+    yield (
+        f"Trial {least.number} has a median of {_interval_text(interval.low, interval.high)} "
+        "(95 %, bootstrap); as the least of many it is lower than in further draws."
+    )
+    if needed is not None:
+        yield (
+            f"To see a difference of {100 * _DIFFERENCE:.0f} % of a fair half from it takes "
+            f"{needed} draws (power 80 %)."
+        )
+    tested = [
+        probability
+        for trial in trials
+        if trial is not least
+        and not math.isnan(probability := welch(least.least_shares, trial.least_shares))
+    ]
+    if tested:
+        seen = sum(probability <= 1 - CONFIDENCE for probability in holm(tested))
+        yield (
+            f"{seen} of {len(tested)} other trials differ from it by more than chance (Welch's "
+            "test, 5 % after Holm's correction)."
+        )
+
+
+def _interval_text(low: float, high: float) -> str:
+    return f"{number(100 * low, 1)} to {number(100 * high, 1)}"
+
+
+def _draws_needed(trial: Trial) -> int | None:
+    return runs_needed(trial.least_shares, _DIFFERENCE) if has_statistics() else None
+
+
+def _interval(trial: Trial) -> tuple[float | None, float | None]:
+    if not has_statistics() or len(trial.least_shares) < 2:
+        return None, None
+    interval = bootstrap_interval(trial.least_shares)
+    return interval.low, interval.high
 
 
 def trials_table(searches: Searches) -> Table:
@@ -63,6 +114,7 @@ def trials_table(searches: Searches) -> Table:
         "stack", "other", "trial", *names, "least_share", "draws", "least_of_draws",
         "most_of_draws", "share", "other_share",
         "throughput_mbps", "other_throughput_mbps", "record", "fingerprint", "command",
+        "least_share_low", "least_share_high", "draws_for_5_percent",
     )  # fmt: skip
     rows = tuple(
         (
@@ -71,6 +123,7 @@ def trials_table(searches: Searches) -> Table:
             *((trial.range.least, trial.range.most) if trial.shares else (None, None)),
             *(trial.shares or (None, None)),
             *map(in_mbps, trial.throughputs_bps), trial.record, trial.fingerprint, trial.command,
+            *_interval(trial), _draws_needed(trial),
         )
         for search, trials in searches
         for trial in trials

@@ -8,6 +8,7 @@ import math
 import pytest
 
 from farpath.runs.run_set import RunSet
+from farpath.uses.league.chance import chances
 from farpath.uses.league.harm import harms
 from farpath.uses.league.measure import Encounter, by_conditions, shares_of, standings
 from farpath.uses.league.page import render_league
@@ -94,6 +95,61 @@ def test_harm_is_what_a_stack_lacks_beside_another_of_what_it_has_alone() -> Non
     assert ("meek", "greedy", "95", "50", "50", "100", "-") in lines
     assert ("fair", "greedy", "-", "-", "-", "-", "-") in lines
     assert ">harm to</th>" in render_league(LEAGUE, FOUND, (solo,), ())
+
+
+def of_draws(stack: str, other: str, shares: tuple[float, ...]) -> list[Encounter]:
+    """Both sides of a run for each share, which are draws."""
+    return [
+        dataclasses.replace(each, draw=draw)
+        for draw, share in enumerate(shares, 1)
+        for each in meeting(stack, other, share, draw)
+    ]
+
+
+DRAWN = (
+    *of_draws("meek", "meek", (0.97, 0.99, 0.95, 0.98, 0.96)),
+    *of_draws("greedy", "greedy", (0.9, 0.8, 0.95, 0.85, 0.99)),
+    *of_draws("meek", "greedy", (0.30, 0.34, 0.26, 0.31, 0.38)),
+)
+
+
+def test_draws_give_shares_an_interval_and_tell_how_many_more_a_difference_needs() -> None:
+    chance = chances(DRAWN, ())["meek", "greedy"]
+    # The bootstrap of a median of five is their range
+    assert (chance.share.low, chance.share.high) == (0.26, 0.38)
+    # Their deviation is 0.045, nine tenths of the difference: 14 of either league (Cohen 1988)
+    assert chance.runs_needed == 14
+    note = shares_table(LEAGUE, DRAWN, "").note
+    assert "To see a difference of 5 % of a fair half (power 80 %) takes 3 draws or more" in note
+    assert "for greedy beside greedy 38" in note
+
+
+def test_a_stack_that_fares_worse_than_beside_itself_does_so_by_more_than_chance() -> None:
+    solo = [dataclasses.replace(each, other="", throughput_bps=10e6) for each in DRAWN[:10:2]]
+    found = chances(DRAWN, solo)
+    assert found["meek", "greedy"].own_p < 0.001
+    assert math.isnan(found["meek", "meek"].own_p)
+    # Shares of 0.30 to 0.38 of 5 Mbit/s each, of 10 Mbit/s alone
+    harm = found["meek", "greedy"].of_harm("throughput")
+    assert [harm.low, harm.high] == pytest.approx([0.81, 0.87])
+    (row,) = (
+        row
+        for row in pairs_table(DRAWN, tuple(solo)).objects
+        if (row["stack"], row["other"]) == ("meek", "greedy")
+    )
+    assert (row["share_low"], row["draws_for_5_percent"]) == (0.26, 14)
+    assert row["harm_throughput_low"] == pytest.approx(0.81)
+    assert row["own_p"] == found["meek", "greedy"].own_p
+    table = harm_table(LEAGUE, DRAWN, tuple(solo), "")
+    (line,) = (line for line in table.lines if line[:2] == ("meek", "greedy"))
+    assert (line[2], line[-1]) == ("84 (81-87)", "0.000")
+    note = shares_table(LEAGUE, DRAWN, "").note
+    assert "In 2 of 2 encounters a stack's throughput differs from that beside itself" in note
+
+
+def test_one_run_of_a_pair_has_no_chance_to_tell_of() -> None:
+    assert not chances(FOUND, ())["meek", "greedy"].share.is_known
+    assert "To see a difference" not in shares_table(LEAGUE, FOUND, "").note
 
 
 def test_who_starves_and_who_is_starved_stand_below_who_does_neither() -> None:

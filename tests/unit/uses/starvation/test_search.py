@@ -24,7 +24,7 @@ from farpath.uses.starvation.search import (
     continue_starvation,
     trials_file,
 )
-from farpath.uses.starvation.table import worst_table
+from farpath.uses.starvation.table import trials_table, worst_table
 
 OPTIONS = {"rtt": "40ms", "rate": "10Mbit", "jitter": "0..10ms", "buffer": "0.1..8xBDP"}
 
@@ -205,3 +205,34 @@ def test_a_trial_of_draws_is_the_one_in_the_middle_with_the_range(tmp_path: File
     assert trial.command.endswith("--draw=3")
     assert worst_table(asked, [trial]).lines[0][1] == "30.0 (10.0-50.0)"
     assert asked.identity("build") != plan().identity("build")
+
+
+def trial_of(number: int, least_shares: tuple[float, ...]) -> Trial:
+    """A trial whose draws had these least shares."""
+    middle = sorted(least_shares)[(len(least_shares) - 1) // 2]
+    return Trial(
+        number, {}, {}, (middle, 2 - middle), (1e6, 2e6), "record", "print", "command", least_shares
+    )
+
+
+def test_the_worst_trial_has_an_interval_and_is_told_from_those_that_differ_by_chance() -> None:
+    (asked,) = plan_starvation(OPTIONS, ("bbr", "cubic"), "0..3s", "5s", 4, draws=5)
+    trials = (
+        trial_of(1, (0.30, 0.34, 0.26, 0.31, 0.38)),
+        trial_of(2, (0.33, 0.30, 0.36, 0.29, 0.35)),
+        trial_of(3, (0.80, 0.84, 0.79, 0.88, 0.83)),
+    )
+    note = worst_table(asked, trials).note
+    assert "Trial 1 has a median of 26.0 to 38.0 (95 %, bootstrap)" in note
+    assert "of a fair half from it takes 14 draws (power 80 %)" in note
+    assert "1 of 2 other trials differ from it by more than chance" in note
+    (first, *_) = trials_table([(asked, trials)]).objects
+    assert (first["least_share_low"], first["least_share_high"]) == (0.26, 0.38)
+    assert first["draws_for_5_percent"] == 14
+
+
+def test_a_trial_of_one_draw_has_no_interval() -> None:
+    (asked,) = plan_starvation(OPTIONS, ("bbr", "cubic"), "0..3s", "5s", 4, draws=5)
+    trials = (trial_of(1, (0.3,)),)
+    assert "bootstrap" not in worst_table(asked, trials).note
+    assert trials_table([(asked, trials)]).objects[0]["least_share_low"] is None
