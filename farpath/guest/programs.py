@@ -45,6 +45,7 @@ from farpath.spec.programs import (
     TIMED_OUT,
     Programs,
     server_label,
+    server_remedy,
 )
 from farpath.spec.protocol import (
     OUTPUT_DIR,
@@ -140,10 +141,10 @@ class ProgramRun:
         """Raise TrafficError with the message of a server that has ended before its client."""
         for label, server in self.servers.items():
             if server.status is not None:
+                said = self._said(label)
                 raise TrafficError(
                     f"the {label} ended with status {server.status} before the client began: "
-                    f"{self._said(label)} (a server has to stay in the foreground, as with "
-                    "nginx -g 'daemon off;' or rsync --daemon --no-detach)"
+                    f"{said} ({server_remedy(said, self.programs.user)})"
                 )
 
     def wait_for_ports(self) -> None:

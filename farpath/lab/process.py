@@ -360,7 +360,7 @@ def _follow_all(
             hanging = min(alive, key=lambda one: (one.virtual_ns, one is not guest))
             raise LabFailedError(
                 f"the lab hangs{hanging.guest.where}: {hang}; its console is in {log}",
-                hanging.console.tail(),
+                hanging.console.tail() if patience.shows_console else "",
             ) from None
 
     with ThreadPoolExecutor(len(running)) as threads:

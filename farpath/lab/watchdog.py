@@ -48,6 +48,7 @@ class Patience:
     ``virtual_s``: virtual time. ``computing``: remedy for a guest that only computes.
     ``wall_s``: real time from the guest's start to its end, whether it makes progress or not.
     ``is_held``: whether a debugger has the guests, which may stop them as long as it likes.
+    ``shows_console``: whether the error of a guest that hangs has its console's last lines.
     """
 
     real_s: float = 120.0
@@ -57,6 +58,7 @@ class Patience:
     computing: str = "fix the congestion control or program of yours, if one runs in it"
     wall_s: float = math.inf
     is_held: Callable[[], bool] = lambda: False
+    shows_console: bool = True
 
 
 class VirtualClock:

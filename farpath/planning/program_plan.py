@@ -84,21 +84,55 @@ _WITHOUT = {
     "parallel": "start as many clients as you like by a shell",
     "topology": "for other networks there is 'farpath up'",
 }
+#: Options of other tools that people give to programs, and what there is instead.
+_OF_OTHER_TOOLS = {
+    **dict.fromkeys(
+        ("pcap", "tcpdump"), "`capture=sender,receiver` for files of pcapng of both ends"
+    ),
+    **dict.fromkeys(("tty", "interactive"), "`shell=sender` for a terminal on that host"),
+    **dict.fromkeys(("repeat", "runs", "count"), "`seeds=3` for a run with each of three seeds"),
+    **dict.fromkeys(
+        ("assert", "expect"), "a `timeout`, or a client that ends with a status: sh -c '...'"
+    ),
+    **dict.fromkeys(
+        ("batch", "client", "clients"), "one client that starts them all: sh -c 'one & two; wait'"
+    ),
+    "env_file": "`env=NAME=value` for each variable",
+    "ulimit": "your shell's limits, which programs have too: set them before",
+    "duration": "`timeout=30s` for the client's longest virtual time",
+    "down_rate": "`rate` for both directions, and `up_rate` for the way to the client",
+    **dict.fromkeys(("up_loss", "down_loss"), "`drop=random:1%,direction=back` for one direction"),
+    **dict.fromkeys(("burst", "gilbert", "gemodel"), "`drop=burst:1e-4,0.3` for bursts of losses"),
+    **dict.fromkeys(
+        ("up_rtt", "up_delay", "down_delay"),
+        "`rtt`, or 'farpath up', whose links may differ by direction",
+    ),
+    **dict.fromkeys(("compose", "hosts", "nodes"), "'farpath up compose.yml' for several hosts"),
+    **dict.fromkeys(
+        ("outage", "partition", "down", "fault"),
+        "'farpath up compose.yml', where links fail, as in `fault=link-down:eu-us,at=5s,for=3s`",
+    ),
+}
 _NO_SUCH_OPTION = re.compile(r"No such option:? '?--([\w-]+)'?")
 
 
 def with_reason(message: str) -> str:
-    """Return the parser's message about an option that flows have and programs do not, with why.
+    """Return the parser's message about an option that programs do not have, with a remedy.
+
+    Options of flows have the reason why, those of other tools what there is here instead.
 
     >>> with_reason("No such option: --time")
     '`time` is for flows, and programs run here in their place; give the client a `timeout`'
+    >>> with_reason("No such option: --tty (Possible options: --rtt)")
+    'No such option: --tty; use `shell=sender` for a terminal on that host'
     >>> with_reason("No such option: --colour")
     'No such option: --colour'
     """
     found = _NO_SUCH_OPTION.match(message)
     name = found[1].replace("-", "_") if found else ""
     if name not in {one.name for one in options_of(RunRequest)}:
-        return message
+        instead = _OF_OTHER_TOOLS.get(name)
+        return f"No such option: --{found[1]}; use {instead}" if found and instead else message
     reasons = {**_WITHOUT, **{each: one.of_flows for one in mechanisms() for each in one.options}}
     remedy = reasons.get(name) or "leave it out"
     return f"`{name}` is for flows, and programs run here in their place; {remedy}"

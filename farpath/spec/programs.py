@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -34,6 +35,8 @@ PROGRAM_DEVICE = "program_device"
 #: Most memory that one host's files and shared memory may take, as a part of all programs' memory:
 #: a disk is full before the kernel has to kill a program.
 WRITTEN_PART = 0.75
+#: A word of a server that refuses root, or any other user; no directory.
+_ROOT = re.compile(r"(?<![/\w.-])root\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -93,3 +96,22 @@ def server_label(number: int) -> str:
     ('server', 'server2')
     """
     return SERVER if number == 0 else f"{SERVER}{number + 1}"
+
+
+def server_remedy(said: str, user: int) -> str:
+    """Return what to do about a server that ended at once, by what it said and its user's id.
+
+    >>> server_remedy("initdb: error: cannot be run as root", user=0)
+    '--user=postgres runs programs as that user of their root'
+    >>> server_remedy("you must be root", user=1000)
+    '--as-root makes programs root of the lab'
+    >>> server_remedy("/root/conf: no such file", user=0).partition(",")[0]
+    'a server has to stay in the foreground'
+    """
+    if _ROOT.search(said):
+        refused = "--user=postgres runs programs as that user of their root"
+        return "--as-root makes programs root of the lab" if user else refused
+    return (
+        "a server has to stay in the foreground, as with nginx -g 'daemon off;' or "
+        "rsync --daemon --no-detach"
+    )

@@ -55,12 +55,14 @@ from farpath.spec.services import Services
 from farpath.spec.sites import CLOCK_START_NS
 from farpath.spec.wire import as_wire
 
-#: A program may compute long, and a machine be slow; the guest tells each virtual second.
+#: A program may compute long, and a machine be slow; the guest tells each virtual second. A program
+#: that hangs has written nothing to the console.
 PATIENCE = Patience(
     real_s=600.0,
     cpu_s=60.0,
     computing="computing takes no virtual time, so that a program which waits in a loop without "
     "a system call waits for ever; let it sleep or poll",
+    shows_console=False,
 )
 
 

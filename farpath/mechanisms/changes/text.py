@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
-from farpath.base.units import Number, Quantity
+from farpath.base.units import Number, Quantity, split_quantity
 from farpath.mechanisms import quantities
 from farpath.spec.changes import RateChanges, RttChanges, times_problem
 from farpath.spec.path import Path
@@ -75,9 +75,19 @@ _EXAMPLES = {
 
 
 def rate_changes(changes: ChangesText | None) -> RateChanges | None:
-    """Return the changes of a rate; None for none."""
+    """Return the changes of a rate; None for none.
+
+    Raises BadInputError for a rate that is out of range, as is 0, which would be an outage.
+    """
     if changes is None:
         return None
+    if any((split_quantity(value) or (1.0, ""))[0] == 0 for value in changes.values):
+        raise BadInputError(
+            option="rate",
+            given=changes.text,
+            problem="a rate of 0 is an outage",
+            remedy="give at least 100kbit, or let a link fail by a fault of 'farpath up'",
+        )
     rates_bps = changes.parsed(quantities.RATE_BPS, "rate")
     return RateChanges(changes.at_s, changes.period_s, rates_bps)
 

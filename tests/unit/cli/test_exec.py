@@ -72,6 +72,9 @@ def test_collected_files_go_to_a_directory_or_nothing_is_run(
         ("--trace=10ms", "--trace is for flows, and programs run here in their place; the record "),
         ("--region=5s", "--region is for flows, and programs run here in their place; give the "),
         ("--colour=red", "No such option: --colour"),
+        ("--pcap=all.pcap", "No such option: --pcap; use --capture=sender,receiver for files "),
+        ("--outage=2s", "No such option: --outage; use 'farpath up compose.yml', where links "),
+        ("--rate=1Mbit,5s:0", "--rate is '1Mbit,5s:0': a rate of 0 is an outage; give at least "),
         ("--rate=1Mbit,700s:2Mbit", "--rate: it has a change at 700 s, but the client ends after"),
     ],
 )
