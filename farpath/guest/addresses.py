@@ -49,6 +49,25 @@ def address(layout: Layout, host: str, ip_version: int) -> str:
     return f"{network}.{number >> 8}.{number & 0xFF}"
 
 
+def _further_number(layout: Layout, port: Port) -> int | None:
+    """Return the number of a further port of a host, behind those of all hosts; None of a first."""
+    place = layout.further_ports.get(port.name)
+    return None if place is None else 1 + len(layout.hosts) + place
+
+
+def port_address(layout: Layout, port: Port, ip_version: int) -> str:
+    """Return the address of a host's port; that of its first port is the host's.
+
+    Hosts beside routers have one port.
+    """
+    number = _further_number(layout, port)
+    if number is None:
+        return address(layout, port.node, ip_version)
+    if ip_version == 6:
+        return f"{_PREFIX}{number:x}"
+    return f"{_NETWORK}.{number >> 8}.{number & 0xFF}"
+
+
 def mininet_address(layout: Layout, host: str) -> str:
     """Return the IPv4 address that Mininet gives to a host, with the length of its prefix."""
     return f"{address(layout, host, 4)}/{prefix_length(layout, 4)}"
@@ -124,7 +143,18 @@ def neighbours(layout: Layout, host: str, ip_version: int) -> list[Neighbour]:
         for other in layout.hosts
         if other != host and gateway(layout, other) == port
     ]
+    found += further_neighbours(layout, host, ip_version)
     return found + ([_router_neighbour(layout, port, ip_version)] if port else [])
+
+
+def further_neighbours(layout: Layout, host: str, ip_version: int) -> list[Neighbour]:
+    """Return the neighbours of a host that are further ports of others."""
+    return [
+        Neighbour(port_address(layout, further, ip_version), port_mac_address(layout, further))
+        for other in layout.hosts
+        if other != host
+        for further in layout.host_ports(other)[1:]
+    ]
 
 
 def router_neighbours(layout: Layout, port: Port, ip_version: int) -> list[Neighbour]:
@@ -147,8 +177,22 @@ def _router_neighbour(layout: Layout, port: Port, ip_version: int) -> Neighbour:
 
 def mac_address(layout: Layout, host: str) -> str:
     """Return the MAC address of a host's port, a locally administered one (IEEE 802)."""
-    number = _number(layout, host)
+    return _mac(_number(layout, host))
+
+
+def port_mac_address(layout: Layout, port: Port) -> str:
+    """Return the MAC address of a host's port; that of its first port is the host's."""
+    number = _further_number(layout, port)
+    return mac_address(layout, port.node) if number is None else _mac(number)
+
+
+def _mac(number: int) -> str:
     return f"02:00:00:00:{number >> 8:02x}:{number & 0xFF:02x}"
+
+
+def prefix(layout: Layout, ip_version: int) -> str:
+    """Return the prefix of all addresses of a network without routers, as ip prints it."""
+    return f"{_PREFIX}/{_LENGTH}" if ip_version == 6 else f"{_NETWORK}.0.0/{_IPV4_LENGTH}"
 
 
 def quiet_settings(port: str) -> dict[str, str]:

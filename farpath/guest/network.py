@@ -14,7 +14,7 @@ from mininet.link import Intf
 from mininet.net import Mininet
 from mininet.node import Node, OVSBridge
 
-from farpath.guest import addresses, qdiscs
+from farpath.guest import addresses, further_links, qdiscs
 from farpath.guest.mininet_topo import SiteTopo
 from farpath.guest.platforms import Platform, disable_ipv6
 from farpath.guest.routers import Router
@@ -152,6 +152,9 @@ class Network:
                 *(word for name in by_version for word in (name, str(route[names[name]]))),
                 *features,
             )
+        version = self.plan.ip_version
+        if lines := further_links.route_lines(self.layout, host.name, version, features):
+            run("ip", f"-{version}", "-batch", "-", text="\n".join(lines))
 
     @property
     def _routes(self) -> tuple[str, ...]:
@@ -186,6 +189,7 @@ class Network:
         settings |= ecn.host_setting(self.plan, host)
         if self.plan.ip_version == 6:
             settings |= addresses.quiet_settings(str(self.mininet.get(host).defaultIntf()))
+            settings |= further_links.settings(self.layout, host)
         if host in self.plan.receivers and not self.plan.programs:
             buffer_bytes = buffer_of(self.plan, host)
             low, _, high = settings.get("net.ipv4.tcp_rmem", "4096 0 0").split()
@@ -235,6 +239,7 @@ class Network:
                 receiver = self.plan.schedule.flows[0].receiver
                 found.append(addresses.Neighbour(self.sink_address, self._mac(receiver)))
             links += addresses.neighbour_lines(ports[0].name, found)
+            links += self._further_lines(node.name)
         run("ip", "-batch", "-", text="\n".join(links))
         for port in ports:
             states = [
@@ -243,6 +248,16 @@ class Network:
                 for word in (feature.short, "on" if feature.on else "off")
             ]
             run("ethtool", "-K", port.name, *states)
+
+    def _further_lines(self, host: str) -> list[str]:
+        """Return lines that give the further ports of a host addresses and neighbours."""
+        version = self.plan.ip_version
+        if version == 6:
+            self._apply(further_links.settings(self.layout, host))
+        return [
+            *further_links.hardware_lines(self.layout, host, version),
+            *further_links.address_lines(self.layout, host, version),
+        ]
 
     def _offloads(self, node_name: str) -> tuple[str, ...] | None:
         """Return the offloads of a node's ports; those of the path's nodes stay the lab's own."""
@@ -285,6 +300,7 @@ class Network:
             global_settings = {name: read_setting(name) for name in names if has_setting(name)}
         return {
             **self._addresses(),
+            **self._further_links(),
             "qdiscs": [qdisc for node in self._namespaces() for qdisc in self._qdiscs(node)],
             "links": links,
             "routes": routes,
@@ -299,6 +315,17 @@ class Network:
             with network_namespace(node.pid):
                 node_ports[node.name] = run_json("ip", "-j", "address", "show")
         return {"addresses": node_ports} if node_ports else {}
+
+    def _further_links(self) -> dict[str, Any]:
+        """Return rules and routes of hosts with several links; without any nothing is read."""
+        found = {}
+        for host in self.hosts:
+            if self.layout.host_ports(host.name)[1:]:
+                with network_namespace(host.pid):
+                    found[host.name] = further_links.read_back(
+                        self.layout, host.name, self.plan.ip_version
+                    )
+        return {"further_links": found} if found else {}
 
     def port_bytes(self, node: str, name: str, counted: str) -> int:
         """Return the bytes of frames that a node's port has sent (tx) or received (rx)."""
@@ -355,6 +382,9 @@ class Network:
             sentences += addresses.differences(node_name, ports, self._wanted_addresses(node_name))
         for node_name, routes in readback["routes"].items():
             sentences += self._route_differences(node_name, routes)
+        for host, found in readback.get("further_links", {}).items():
+            version = self.plan.ip_version
+            sentences += further_links.differences(self.layout, host, version, found)
         for node_name, settings in readback["settings"].items():
             sentences += self._setting_differences(node_name, settings)
         return sentences
@@ -380,7 +410,9 @@ class Network:
     def _wanted_addresses(self, name: str) -> list[str]:
         if name in self.layout.routers:
             return self._router(name).addresses
-        return [self.address(name)]
+        ports = self.layout.host_ports(name)
+        version = self.plan.ip_version
+        return [addresses.port_address(self.layout, port, version) for port in ports]
 
     def _route_differences(self, name: str, routes: list[dict[str, Any]]) -> list[str]:
         if name in self.layout.routers:

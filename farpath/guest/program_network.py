@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
-from farpath.guest import addresses, qdiscs, system, user_time
+from farpath.guest import addresses, further_links, qdiscs, system, user_time
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.platforms import Platform
 from farpath.spec.link_local import link_local
@@ -61,6 +61,22 @@ def add_ipv6(network: Network) -> None:
             sysctl.write_setting("net.ipv6.conf.lo.disable_ipv6", "0")
             text = "\n".join([*lines, *addresses.neighbour_lines(port, others)])
             commands.run("ip", "-batch", "-", text=text)
+            if network.plan.ip_version == 4:
+                _add_ipv6_of_further_links(network, host.name, port)
+
+
+def _add_ipv6_of_further_links(network: Network, host: str, port: str) -> None:
+    """Give the further ports of a host IPv6, in its namespace; ``port``: its first one."""
+    layout = network.layout
+    for name, value in further_links.settings(layout, host).items():
+        sysctl.write_setting(name, value)
+    lines = [
+        *further_links.address_lines(layout, host, 6),
+        *addresses.neighbour_lines(port, addresses.further_neighbours(layout, host, 6)),
+        *further_links.route_lines(layout, host, 6),
+    ]
+    if layout.further_ports:
+        commands.run("ip", "-6", "-batch", "-", text="\n".join(lines))
 
 
 def add_default_routes(network: Network, both_families: bool) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.guest import system, user_time
-from farpath.guest.addresses import address
+from farpath.guest.addresses import address, port_address
 from farpath.guest.containers import BUNDLES
 from farpath.guest.network import Network
 from farpath.guest.program_groups import ProgramGroups
@@ -20,6 +20,7 @@ from farpath.spec.programs import Programs
 from farpath.spec.protocol import SHARED_DIRECTORY
 from farpath.spec.services import VOLUMES_DIR, Service, Services, Volume
 from farpath.tools.commands import run
+from topologies.sites import network_of, site_switches
 
 #: Where the guest mounts what services share, beside places of the machine's.
 NAMED = "named"
@@ -87,7 +88,26 @@ class ServiceHost(ProgramHost):
             lines += [
                 f"{address(self.network.layout, one.host, version)} {names}" for version in versions
             ]
+            lines += self._further_lines(one, versions)
         return "\n".join(lines) + "\n"
+
+    def _further_lines(self, one: Service, versions: tuple[int, ...]) -> list[str]:
+        """Return lines of a service's addresses at its sites, if it stands at several."""
+        layout = self.network.layout
+        ports = layout.host_ports(one.host)
+        steps = network_of(self.network.plan).steps[one.host]
+        return [
+            f"{port_address(layout, port, version)} {one.names[0]}.{self._sites[step.end]}"
+            for port, step in zip(ports, steps, strict=True)
+            for version in versions
+            if ports[1:]
+        ]
+
+    @property
+    def _sites(self) -> dict[str, str]:
+        """The site of each switch."""
+        switches = site_switches(network_of(self.network.plan), self.services.probes)
+        return {switch: site for site, switch in switches.items()}
 
     def _mount_volume(self, number: int, volume: Volume) -> None:
         """Mount a volume below a layer of this host's own, or copy a file into that."""

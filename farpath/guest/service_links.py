@@ -44,7 +44,14 @@ class SiteLinks:
         self.own = network_of(plan)
         self.links = site_links(plan, self.own)
         layout = network.layout
-        self.macs = {name: addresses.mac_address(layout, name) for name in layout.hosts}
+        #: Of each host the cables as steps that leave it, with the MAC addresses of its ports.
+        self.accesses = {
+            name: [
+                (step, addresses.port_mac_address(layout, leaving(self.links, step)[0]))
+                for step in self.own.steps[name]
+            ]
+            for name in layout.hosts
+        }
         self.switches = site_switches(self.own, services.probes)
         self.peers = {port.name: peer.name for port, peer in self._ends()}
         self.planned = {port.name: port.queue for port in layout.ports if port.queue}
@@ -84,7 +91,7 @@ class SiteLinks:
             for target in self.own.hosts:
                 if source != target:
                     self._add_way(lines, source, target)
-            self._add_group(lines, source)
+            self._add_groups(lines, source)
         for chain in self.links.values():
             for before, behind in pairwise(chain):
                 middle = before.other.node
@@ -95,22 +102,32 @@ class SiteLinks:
         return lines
 
     def _add_way(self, lines: dict[str, list[str]], source: str, target: str) -> None:
-        (_, *further) = way = self.own.way(source, target)
-        for step in further:
-            port = leaving(self.links, step)[0]
-            copy = f",output:{step.start}-end" if step.start == way[0].end else ""
-            match = f"dl_src={self.macs[source]},dl_dst={self.macs[target]}"
-            lines[step.start].append(f"priority={WAYS},{match},actions=output:{port.name}{copy}")
+        """Add the flows of packets from a host to another, by each two of their cables."""
+        for (first, source_mac), (last, target_mac) in product(
+            self.accesses[source], self.accesses[target]
+        ):
+            (_, *further) = self.own.way_by(first, last, source, target)
+            for step in further:
+                port = leaving(self.links, step)[0]
+                copy = f",output:{step.start}-end" if step.start == first.end else ""
+                match = f"dl_src={source_mac},dl_dst={target_mac}"
+                actions = f"output:{port.name}{copy}"
+                lines[step.start].append(f"priority={WAYS},{match},actions={actions}")
 
-    def _add_group(self, lines: dict[str, list[str]], source: str) -> None:
-        (step, *_) = self.own.steps[source]
+    def _add_groups(self, lines: dict[str, list[str]], source: str) -> None:
+        for step, source_mac in self.accesses[source]:
+            self._add_group(lines, source, step, source_mac)
+
+    def _add_group(
+        self, lines: dict[str, list[str]], source: str, step: Step, source_mac: str
+    ) -> None:
         others = [
             leaving(self.links, other)[0].name
             for other in self.own.steps[step.end]
             if other.end in self.own.hosts and other.end != source
         ]
         outputs = ",".join(f"output:{port}" for port in [*others, f"{step.end}-end"])
-        match = f"dl_src={self.macs[source]},dl_dst={GROUPS}"
+        match = f"dl_src={source_mac},dl_dst={GROUPS}"
         lines[step.end].append(f"priority={WAYS},{match},actions={outputs}")
 
     # Faults
@@ -192,19 +209,16 @@ class SiteLinks:
         lost = []
         for one, other in product(start.split(AND), end.split(AND)):
             source, target = (self.services.service(name).host for name in (one, other))
-            entering = self._to_switch(source)
-            arrival = self.peers[leaving(self.links, entering)[-1].name]
-            lost.append(PacketFilter(arrival, ARRIVING, target=self.macs[target]))
-            last = self._to_switch(target)
-            if last.end == entering.end:
-                to_target = dataclasses.replace(last, is_there=not last.is_there)
-                (port, *_) = leaving(self.links, to_target)
-                lost.append(PacketFilter(port.name, LEAVING, self.macs[source], is_to_groups=True))
+            for (entering, source_mac), (last, target_mac) in product(
+                self.accesses[source], self.accesses[target]
+            ):
+                arrival = self.peers[leaving(self.links, entering)[-1].name]
+                lost.append(PacketFilter(arrival, ARRIVING, target=target_mac))
+                if last.end == entering.end:
+                    to_target = dataclasses.replace(last, is_there=not last.is_there)
+                    (port, *_) = leaving(self.links, to_target)
+                    lost.append(PacketFilter(port.name, LEAVING, source_mac, is_to_groups=True))
         return lost
-
-    def _to_switch(self, host: str) -> Step:
-        (step, *_) = self.own.steps[host]
-        return step
 
     def dropped_by(self, number: int) -> int:
         """Return how many packets a partition or a link that is down has dropped."""

@@ -9,7 +9,7 @@ import time
 from functools import partial
 from pathlib import Path as FilePath
 
-from farpath.guest import service_links, system, user_time
+from farpath.guest import mptcp, service_links, system, user_time
 from farpath.guest.device import Site
 from farpath.guest.far_links import FarLinks
 from farpath.guest.platforms import Platform
@@ -65,6 +65,13 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     if services.both_families or plan.ip_version == 6:
         add_ipv6(network)
     add_default_routes(network, services.both_families)
+    versions = (4, 6) if services.both_families else (plan.ip_version,)
+    differences = mptcp.configure(network, versions)
+    before |= mptcp.read_back(network)
+    differences += mptcp.differences(network, before, versions)
+    if differences:
+        send_event("mismatch", differences=differences)
+        return
     control = SiteControl(far.site) if far else None
     run = ServiceRun(services, network, share, send_event, control)
     send_event("hosts-ready")
@@ -97,7 +104,11 @@ def play(share: FilePath, platform: Platform, send_event: SendEvent) -> None:
     observers.end()
     notes = faults.finish()
     run.end()
-    after = {**network.read_back(), **(far.read_back() if far else {})}
+    after = {
+        **network.read_back(),
+        **(far.read_back() if far else {}),
+        **mptcp.read_back(network),
+    }
     if far:
         far.end()
     (share / READBACK_FILE.format(site=number)).write_text(

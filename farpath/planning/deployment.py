@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from farpath.spec.mptcp import Mptcp
 from farpath.spec.services import NO_RESTART, Condition, Fault, Healthcheck
 from farpath.spec.user_network import Shaping
 
@@ -88,8 +89,9 @@ class Deployment:
     ``warnings``: what of the file has no meaning here. ``stack``: congestion control of all hosts.
     ``directory``: that of the file, in which this machine's programs start. ``access``: what the
     cable between a service and its site does to what the service sends, and to what it gets; of
-    others nothing. ``guest_per_site``: whether each site
-    has a guest of its own, where its links allow.
+    others nothing; by service and site. ``guest_per_site``: whether each site has a guest of its
+    own, where its links allow. ``mptcp``: what MPTCP does with the further links of services at
+    several sites.
     """
 
     name: str
@@ -104,5 +106,10 @@ class Deployment:
     stack: str = "cubic"
     warnings: tuple[str, ...] = ()
     directory: str = "."
-    access: Mapping[str, tuple[Shaping, Shaping]] = field(default_factory=dict)
+    access: Mapping[tuple[str, str], tuple[Shaping, Shaping]] = field(default_factory=dict)
     guest_per_site: bool = False
+    mptcp: Mptcp = field(default_factory=Mptcp)
+
+    def sites_of(self, service: str) -> tuple[str, ...]:
+        """Return the sites at which a service stands, in their order."""
+        return tuple(site for site, names in self.sites.items() if service in names)

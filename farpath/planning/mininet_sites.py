@@ -11,8 +11,10 @@ from farpath.planning.file_models import mapping_of
 from farpath.planning.yaml_text import nearest, text_of
 from farpath.spec.user_network import Shaping, UserNetwork
 
-#: What a service's own cable does to what it sends, and to what it gets.
+#: What a service's own cable to a site does to what it sends, and to what it gets.
 Access = tuple[Shaping, Shaping]
+#: The same of all services, by service and site.
+Accesses = Mapping[tuple[str, str], Access]
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class MininetSites:
 
     sites: Mapping[str, tuple[str, ...]]
     links: tuple[SiteLink, ...]
-    access: Mapping[str, Access]
+    access: Accesses
 
 
 def read_hosts(data: object, services: Sequence[str], network: UserNetwork) -> dict[str, str]:
@@ -66,12 +68,18 @@ def sites_of(network: UserNetwork, hosts: Mapping[str, str]) -> MininetSites:
     sites: dict[str, list[str]] = {switch: [] for switch in network.switches}
     access = {}
     for service, host in hosts.items():
-        (step,) = network.steps[host]
-        cable = step.cable
-        sites[step.end].append(service)
-        both = (cable.there, cable.back) if step.is_there else (cable.back, cable.there)
-        if both != (Shaping(), Shaping()):
-            access[service] = both
+        for step in network.steps[host]:
+            cable = step.cable
+            if service in sites[step.end]:
+                raise BadInputError(
+                    option="topology",
+                    problem=f"host {host} has two links to {step.end}",
+                    remedy="lead the second one over a switch of its own",
+                )
+            sites[step.end].append(service)
+            both = (cable.there, cable.back) if step.is_there else (cable.back, cable.there)
+            if both != (Shaping(), Shaping()):
+                access[service, step.end] = both
     links = tuple(
         SiteLink(cable.one, cable.other, cable.there, cable.back)
         for cable in network.cables

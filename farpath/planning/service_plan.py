@@ -13,6 +13,7 @@ from farpath.planning.path_options import custom_path
 from farpath.planning.program_plan import USUAL_SYSCTL
 from farpath.planning.request import RunRequest
 from farpath.planning.site_guests import with_guests
+from farpath.spec.mptcp import with_mptcp
 from farpath.spec.path import WAY_RTT_MS_RANGE
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import MOST_FLOWS, Flow, Schedule
@@ -53,17 +54,23 @@ def network_of(deployment: Deployment) -> SiteNetwork:
     switches, probes = switches_of(deployment), probes_of(deployment)
     numbers = {service.name: place for place, service in enumerate(deployment.services)}
     ports = dict.fromkeys(switches.values(), 0)
+    host_ports = dict.fromkeys(numbers, 0)
 
     def port(switch: str) -> int:
         ports[switch] += 1
         return ports[switch]
 
+    def host_port(name: str) -> int:
+        host_ports[name] += 1
+        return host_ports[name] - 1
+
     cables = []
     for site, names in deployment.sites.items():
         switch = switches[site]
         for name in names:
-            access = deployment.access.get(name, (Shaping(), Shaping()))
-            cables.append(Cable(host_of(numbers[name]), 0, switch, port(switch), *access))
+            access = deployment.access.get((name, site), (Shaping(), Shaping()))
+            ends = (host_of(numbers[name]), host_port(name), switch, port(switch))
+            cables.append(Cable(*ends, *access))
         cables.append(Cable(probes[site], 0, switch, port(switch)))
     for link in deployment.links:
         one, other = switches[link.one], switches[link.other]
@@ -205,6 +212,10 @@ def service_plan(deployment: Deployment, program_bytes: int, sample: str | None 
     settings = dataclasses.replace(
         plan.settings, one_guest=not network.far, memory_bytes=memory_bytes
     )
+    if deployment.mptcp.roles:
+        hosts = {one.name: host_of(number) for number, one in enumerate(deployment.services)}
+        roles = {hosts[name]: role for name, role in deployment.mptcp.roles.items()}
+        plan = with_mptcp(plan, dataclasses.replace(deployment.mptcp, roles=roles))
     return dataclasses.replace(
         plan,
         path=path,

@@ -7,6 +7,7 @@ guests wait for each other once within such a delay (``farpath.spec.sites``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from farpath.planning.deployment import Deployment
 from farpath.spec.services import DELAY
@@ -27,7 +28,8 @@ def with_guests(
     """Return the network with a guest for each site that can have one; the plan alone decides.
 
     Two sites with too short a link share a guest, and so do two sites with services that share a
-    volume. If a guest had too many links, all sites share one. ``switches``: by site.
+    volume, and the sites of one service. If a guest had too many links, all sites share one.
+    ``switches``: by site.
     """
     delays = dict(_least_delays(network, deployment, switches))
     together = [
@@ -36,6 +38,11 @@ def with_guests(
         if min(both_ms) < LEAST_DELAY_S * 1e3
     ]
     together += [(switches[one], switches[other]) for one, other in _sharing(deployment)]
+    together += [
+        (switches[one], switches[other])
+        for service in deployment.services
+        for one, other in pairwise(deployment.sites_of(service.name))
+    ]
     guests = _numbered(network.switches, together)
     number_of = dict(zip(network.switches, guests, strict=True))
     far = tuple(

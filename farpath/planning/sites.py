@@ -34,7 +34,7 @@ def read_sites(
     if not data:
         return {ONE_SITE: tuple(services)}
     sites: dict[str, tuple[str, ...]] = {}
-    placed: dict[str, str] = {}
+    placed: set[str] = set()
     given = mapping_of(data, "sites")
     require_number(list(given), "sites")
     for site, members in given.items():
@@ -60,19 +60,19 @@ def read_sites(
                     + nearest(name, services),
                     remedy=f"the services are {', '.join(services)}",
                 )
-            if name in placed:
+            if names.count(name) > 1:
                 raise BadInputError(
                     option="sites",
-                    problem=f"service {name} is in {placed[name]} and in {site}",
-                    remedy="give it one site",
+                    problem=f"{site} has {name} twice",
+                    remedy="name it once; at several sites it has a link to each",
                 )
-            placed[name] = site
+            placed.add(name)
         sites[site] = tuple(name for name in names if name in services)
     if homeless := [name for name in services if name not in placed]:
         raise BadInputError(
             option="sites",
             problem=f"of no site: {', '.join(homeless)}",
-            remedy="each service has one site",
+            remedy="give it a site",
         )
     return sites
 

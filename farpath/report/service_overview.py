@@ -78,12 +78,14 @@ def _services_table(record: ServiceRecord) -> Table:
 
 
 def _sites_of_hosts(record: ServiceRecord) -> dict[str, str]:
-    """Return the site of each host."""
+    """Return the sites of each host."""
     network = record.plan.user_network
     assert network
     switches = site_switches(network, record.services.probes)
     sites = {switch: site for site, switch in switches.items()}
-    return {host: sites[network.steps[host][0].end] for host in network.hosts}
+    return {
+        host: ", ".join(sites[step.end] for step in network.steps[host]) for host in network.hosts
+    }
 
 
 def _sites_table(pairs: list[dict[str, Any]]) -> Table:

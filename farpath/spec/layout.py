@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from farpath.spec.qdiscs import NetemDelay, NicQueue, Qdisc
 from farpath.spec.seeds import stream_seed
@@ -133,8 +134,27 @@ class Layout:
         return replace(self, links=links)
 
     def peer(self, host: str) -> Port:
-        """Return the switch's port to which a host is linked by its only cable."""
+        """Return the switch's port to which a host is linked by its first cable."""
         return next(link.other for link in self.links if link.one.node == host)
+
+    def host_ports(self, host: str) -> tuple[Port, ...]:
+        """Return the ports of a host, its first cable's first."""
+        return self._ports_of.get(host, ())
+
+    @cached_property
+    def _ports_of(self) -> dict[str, tuple[Port, ...]]:
+        """The ports of each host."""
+        found: dict[str, tuple[Port, ...]] = dict.fromkeys(self.hosts, ())
+        for port in self.ports:
+            if port.node in found:
+                found[port.node] += (port,)
+        return found
+
+    @cached_property
+    def further_ports(self) -> dict[str, int]:
+        """The places of the ports of hosts behind the first of each, from 0, by their names."""
+        further = [port.name for host in self.hosts for port in self.host_ports(host)[1:]]
+        return {name: place for place, name in enumerate(further)}
 
     def site_of(self, node_name: str) -> int:
         """Return the site of a node."""

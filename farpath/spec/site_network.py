@@ -55,6 +55,11 @@ class SiteNetwork(UserNetwork):
                 return one.there_ms if step.is_there else one.back_ms
         return 0.0
 
+    def _check_count(self, host: str, count: int) -> None:
+        """Raise BadInputError for a host without a link; several lead to several sites."""
+        if not count:
+            raise BadInputError(problem=f"host {host} has no link", remedy="link it to a site")
+
     def _check_tree(self) -> None:
         """Raise BadInputError unless all nodes are connected."""
         lost = [name for name in self.steps if name not in self._ways_from(self.hosts[0])]
@@ -67,9 +72,27 @@ class SiteNetwork(UserNetwork):
     def way(self, start: str, end: str) -> tuple[Step, ...]:
         """Return the way of the least delay from one node to another.
 
-        Of several such it is one with the fewest cables, and of these that of the first cables.
+        Of several such it is one with the fewest cables, and of these that of the first cables. Of
+        a host with several cables it is that by the first one.
         """
-        return self._ways_from(start)[end]
+        return self.way_by(self._access(start), self._access(end), start, end)
+
+    def _access(self, node: str) -> Step | None:
+        """Return the first cable of a host, as a step that leaves it; None for a switch."""
+        return self.steps[node][0] if node in self.hosts else None
+
+    def way_by(
+        self, first: Step | None, last: Step | None, start: str, end: str
+    ) -> tuple[Step, ...]:
+        """Return the way from one node to another by given cables of hosts.
+
+        ``first``, ``last``: the cables as steps that leave their hosts; None for switches.
+        """
+        if start == end:
+            return ()
+        between = self._ways_from(first.end if first else start)[last.end if last else end]
+        arriving = (replace(last, is_there=not last.is_there),) if last else ()
+        return (*((first,) if first else ()), *between, *arriving)
 
     def _ways_from(self, start: str) -> Mapping[str, tuple[Step, ...]]:
         """Return the way to each node by Dijkstra's algorithm (Numerische Mathematik 1, 1959)."""
@@ -83,6 +106,8 @@ class SiteNetwork(UserNetwork):
                 if node in found:
                     continue
                 found[node] = way
+                if node in self.hosts and node != start:
+                    continue
                 for step in self.steps[node]:
                     ahead_ms = round(delay_ms + step.shaping.delay_ms, 9)
                     ahead = (ahead_ms, cables + 1, next(numbers), step.end, (*way, step))

@@ -168,11 +168,15 @@ class UserNetwork:
                 )
         for host in self.hosts:
             count = sum(node == host for node, _ in ports)
-            if count != 1:
-                raise BadInputError(
-                    problem=f"host {host} has {count} links",
-                    remedy="each host has one, to a switch",
-                )
+            self._check_count(host, count)
+
+    def _check_count(self, host: str, count: int) -> None:
+        """Raise BadInputError for a host with more or fewer links than it can have."""
+        if count != 1:
+            raise BadInputError(
+                problem=f"host {host} has {count} links",
+                remedy="each host has one, to a switch",
+            )
 
     def _check_tree(self) -> None:
         reached = {self.hosts[0]}

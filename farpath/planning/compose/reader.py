@@ -24,10 +24,11 @@ from farpath.planning.compose.variables import Interpolation, parse_variables
 from farpath.planning.deployment import Deployment, SiteLink, plain_name
 from farpath.planning.faults import Targets, read_faults
 from farpath.planning.file_models import Keyed, Switch, Text, checked, in_part, mapping_of
-from farpath.planning.mininet_sites import Access, read_hosts, sites_of
+from farpath.planning.mininet_sites import Accesses, read_hosts, sites_of
 from farpath.planning.program_plan import parse_date_s
 from farpath.planning.request import parse_seed
 from farpath.planning.site_links import read_links
+from farpath.planning.site_mptcp import read_mptcp
 from farpath.planning.sites import (
     main_service,
     main_warnings,
@@ -77,6 +78,7 @@ class OwnModel(Keyed):
     guest_per_site: Switch = False
     sites: Any = None
     links: Any = None
+    mptcp: Any = None
     faults: Any = None
 
 
@@ -161,7 +163,7 @@ def _read(
         if seed is None:
             seed = Deployment.seed if own_model.seed is None else parse_seed(own_model.seed)
         left_out = [name for name in named if name not in running]
-        access: Mapping[str, Access] = {}
+        access: Accesses = {}
         if own_model.topology is not None:
             changes: tuple[Fault, ...] = ()
             sites, links, access = _of_mininet(own_model, list(running), file.parent, network_of)
@@ -174,6 +176,7 @@ def _read(
                 )
             sites = read_sites(own_model.sites, list(running), left_out)
             links, changes = read_links(own_model.links, list(sites), timeout_s)
+        mptcp = read_mptcp(own_model.mptcp, sites)
         main = main_service(own_model.main, requests, _CHOOSE_MAIN)
         date_s = None if own_model.date is None else parse_date_s(own_model.date)
     deployment = Deployment(
@@ -189,6 +192,7 @@ def _read(
         directory=str(file.parent),
         access=access,
         guest_per_site=own_model.guest_per_site,
+        mptcp=mptcp,
         warnings=(*around.all_warnings(), *main_warnings(main, requests)),
     )
     return deployment, own_model.faults, changes
@@ -196,7 +200,7 @@ def _read(
 
 def _of_mininet(
     model: OwnModel, services: Sequence[str], folder: FilePath, network_of: NetworkOf
-) -> tuple[Mapping[str, tuple[str, ...]], tuple[SiteLink, ...], Mapping[str, Access]]:
+) -> tuple[Mapping[str, tuple[str, ...]], tuple[SiteLink, ...], Accesses]:
     """Return sites, links and services' own cables of a Mininet topology that a file names."""
     if model.sites is not None or model.links is not None:
         raise BadInputError(

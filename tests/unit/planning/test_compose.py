@@ -12,6 +12,8 @@ import pytest
 from farpath.base.errors import BadInputError
 from farpath.planning.deployment import MOST_SERVICES, Deployment, ServiceRequest, VolumeRequest
 from farpath.planning.deployment_files import read_deployment
+from farpath.planning.service_plan import service_plan
+from farpath.spec.mptcp import Mptcp, mptcp_of
 from farpath.spec.services import COMPLETED, HEALTHY, STARTED, Condition, Healthcheck
 
 ETCD = """
@@ -335,6 +337,10 @@ def test_what_is_no_compose_file_is_refused(tmp_path: Path, text: str, option: s
     assert error_of(tmp_path, text).option == option
 
 
+#: A service at each site, and one at both.
+TWO_SITES = "{sites: {eu: [a, b], us: [b]}, links: [{sites: [eu, us], rtt: 1ms}]}"
+
+
 @pytest.mark.parametrize(
     ("own", "option"),
     [
@@ -344,7 +350,17 @@ def test_what_is_no_compose_file_is_refused(tmp_path: Path, text: str, option: s
         ("{date: soon}", "date"),
         ("{main: c}", "main"),
         ("{sites: {eu: [a]}}", "sites"),
-        ("{sites: {eu: [a, b], us: [b]}}", "sites"),
+        ("{sites: {eu: [a, b, b]}}", "sites"),
+        ("{mptcp: {a: signal}}", "mptcp"),
+        (
+            f"{TWO_SITES[:-1]}, mptcp: {{b: all}}}}",
+            "mptcp",
+        ),
+        (
+            f"{TWO_SITES[:-1]}, mptcp: {{a: signal}}}}",
+            "mptcp",
+        ),
+        ("{mptcp: {scheduler: round robin}}", "mptcp"),
         ("{sites: {eu: [a, b, c]}}", "sites"),
         ("{sites: {EU: [a, b]}}", "sites"),
         ("{sites: {eu: [a], us: [b]}}", "links"),
@@ -359,6 +375,17 @@ def test_what_is_no_network_of_sites_is_refused(tmp_path: Path, own: str, option
     error = error_of(tmp_path, f"{text}\nx-farpath: {own}")
     assert error.option == option
     assert "x-farpath" in error.message
+
+
+def test_a_service_at_several_sites_has_a_link_to_each_and_opens_subflows(tmp_path: Path) -> None:
+    text = "services: {a: {image: a}, b: {image: b, depends_on: [a]}}"
+    (tmp_path / "compose.yml").write_text(f"{text}\nx-farpath: {TWO_SITES}")
+    found = read_deployment(tmp_path / "compose.yml")
+    plan = service_plan(found, 1 << 20)
+    assert plan.user_network
+    assert [step.end for step in plan.user_network.steps["h2"]] == ["s1", "s2"]
+    assert found.mptcp.roles == {"b": "subflow"}
+    assert mptcp_of(plan) == Mptcp({"h2": "subflow"})
 
 
 def test_services_that_wait_for_each_other_are_named(tmp_path: Path) -> None:
