@@ -105,6 +105,12 @@ COMMANDS = {
             "Run packetdrill's scripts of TCP inside the lab, on the virtual clock.",
         ),
     },
+    "selftests": {
+        "selftests": (
+            KERNEL,
+            "Run the kernel's own selftests of MPTCP inside the lab, many times in one guest.",
+        ),
+    },
     "campaign": {
         "campaign": (
             EXPERIMENTS,

@@ -1,6 +1,7 @@
 """packetdrill: runs scripts in the guest, each in a fresh network namespace.
 
-The kernel's own runner is used if the scripts' directory has it.
+The kernel's own runner is used if the scripts' directory has it. Scripts with a command of their
+own, the kernel's selftests, are run as they are.
 """
 
 from __future__ import annotations
@@ -31,11 +32,9 @@ def play(share: FilePath, send_event: Callable[..., None]) -> None:
     sysctl.write_setting("net.ipv4.tcp_congestion_control", USUAL_CONGESTION_CONTROL)
     directory = share / PACKETDRILL_DIR
     orders = json.loads((directory / ORDERS).read_text())
-    environment = {
-        **os.environ,
-        "PATH": f"{directory / 'bin'}:{os.environ['PATH']}",
-        "LD_PRELOAD": str(directory / TIMES),
-    }
+    environment = {**os.environ, "PATH": f"{directory / 'bin'}:{os.environ['PATH']}"}
+    if (directory / TIMES).exists():
+        environment["LD_PRELOAD"] = str(directory / TIMES)
     for script in orders["scripts"]:
         send_event("script", **_run_script(script, directory, environment))
     (share / RAW_DIR).mkdir()
@@ -48,7 +47,9 @@ def _run_script(
 ) -> dict[str, Any]:
     """Run a script in its own folder; return its name, exit status, output, and duration in s."""
     folder = directory / script["folder"]
-    if (folder / RUNNER).is_file():
+    if "command" in script:
+        command = script["command"]
+    elif (folder / RUNNER).is_file():
         command = ["bash", f"./{RUNNER}", script["file"]]
     else:
         inside = ["packetdrill", *script["arguments"], script["file"]]

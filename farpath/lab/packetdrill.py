@@ -244,20 +244,41 @@ def run_scripts(
     """
     results: list[Script] = []
 
+    def note(event: Mapping[str, Any]) -> None:
+        passed = event["status"] == 0
+        results.append(Script(event["name"], passed, event["said"], event["took_s"]))
+        watch(results[-1])
+
+    def fill(directory: FilePath) -> None:
+        _fill(directory, tool, folder, orders)
+
+    run_in_guest(images, log, fill, note)
+    return tuple(results)
+
+
+def run_in_guest(
+    images: Images,
+    log: FilePath,
+    fill: Callable[[FilePath], None],
+    note: Callable[[Mapping[str, Any]], None],
+) -> None:
+    """Run the scripts of a directory in a new guest.
+
+    ``fill``: fills the directory, with ``ORDERS`` among its files. ``note``: called with the event
+    of each script that has ended. Raises the errors of ``run_scripts``.
+    """
+
     def handle_event(event: dict[str, Any]) -> None:
         if event["event"] == "script":
-            passed = event["status"] == 0
-            results.append(Script(event["name"], passed, event["said"], event["took_s"]))
-            watch(results[-1])
+            note(event)
 
     machine.check_machine()
     environment = uml.guest_environment(images, 1, GUEST_BYTES)
     with machine.reserved_cores(1) as [core], process.shared_directory(images, None) as share:
-        _fill(share / PACKETDRILL_DIR, tool, folder, orders)
+        fill(share / PACKETDRILL_DIR)
         command = uml.guest_command(images, core, GUEST_BYTES, ipv6=True)
         clock = VirtualClock(images.linux_elf)
         process.run_guests([Guest(command, environment, clock)], share, log, handle_event)
-    return tuple(results)
 
 
 def _compile(source: FilePath, library: FilePath) -> None:
