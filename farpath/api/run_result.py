@@ -78,7 +78,8 @@ class RunResult:
         ``resent`` (packets that UDT or QUIC sent again, which are no ``retransmits``), ``drops``
         (packets towards the receiver that the queues of bottlenecks dropped), ``lost`` (packets
         that random loss and droppers took), ``spurious`` (retransmissions beyond these),
-        ``smoothed_rtt_median_ms``, ``smoothed_rtt_p99_ms`` (of the sender). Unknown values are
+        ``smoothed_rtt_median_ms``, ``smoothed_rtt_p99_ms`` (of the sender), ``rate_cov``,
+        ``largest_fall`` (from a second to the next, after a first quarter). Unknown values are
         missing.
         """
         return Table.of("flows", "Each flow", tuple(FLOW.values()), flows_of(self.record)).frame

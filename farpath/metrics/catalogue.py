@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from farpath.base.column import Column, Subject, count, number
+from farpath.metrics.answers import Answer
 from farpath.metrics.flow_summary import (
     FlowSummary,
     median_ms,
@@ -131,7 +132,38 @@ FLOW = _by_key(
         "smoothed_rtt_p99_ms", "RTT p99 ms", lambda flow: flow.smoothed_rtt_p99_ms, 1,
         "99th percentile of the smoothed RTT of {} (ms)", less_is_better=True,
     ),
+    Column[FlowSummary](
+        "rate_cov", "CoV", lambda flow: flow.rate_cov, 2,
+        "coefficient of variation of the throughput of {}", less_is_better=True,
+    ),
+    Column[FlowSummary](
+        "largest_fall", "largest fall", lambda flow: flow.largest_fall, 2,
+        "largest fall of the throughput of {} from a second to the next", less_is_better=True,
+    ),
 )  # fmt: skip
+
+#: The quantities of the flows' answer to a change of the rate or an outage, by key.
+ANSWER = _by_key(
+    Column[Answer]("at_s", "at s", lambda one: one.at_s, shown=lambda one: f"{one.at_s:g}"),
+    Column[Answer](
+        "change", "change", lambda one: _change(one),
+    ),
+    Column[Answer]("before_bps", "", lambda one: one.before_bps, for_people=False),
+    Column[Answer]("after_bps", "", lambda one: one.after_bps, for_people=False),
+    Column[Answer]("outage_s", "", lambda one: one.outage_s, for_people=False),
+    Column[Answer]("answered_s", "answered in s", lambda one: one.answered_s, 2),
+    Column[Answer]("stabilised_rtts", "stable in RTTs", lambda one: one.stabilised_rtts, 0),
+    Column[Answer]("cost", "cost", lambda one: one.cost, 2),
+    Column[Answer]("drops", "drops", lambda one: one.drops, counts=True),
+    Column[Answer]("recovered_s", "recovered in s", lambda one: one.recovered_s, 1),
+)  # fmt: skip
+
+
+def _change(one: Answer) -> str:
+    if one.outage_s:
+        return f"outage of {one.outage_s:g} s ends"
+    return f"{one.before_bps / 1e6:g} to {one.after_bps / 1e6:g} Mbit/s"
+
 
 #: The quantities of a link's queue, by key.
 LINK = _by_key(

@@ -14,7 +14,9 @@ import numpy as np
 
 from farpath.mechanisms.dropper.drops_by_flow import FlowDrops, flow_drops
 from farpath.mechanisms.transfer.mechanism import completions_of
+from farpath.metrics.flow import WARM_UP_FRACTION
 from farpath.metrics.run import flow_per_second
+from farpath.metrics.smoothness import smoothness
 from farpath.programs.program import UNKNOWN
 from farpath.programs.registry import program_of
 
@@ -43,7 +45,9 @@ class FlowSummary:
     the receiver that the queues of the path's bottlenecks dropped. ``lost``: those that the path's
     random loss and droppers took. ``spurious``: retransmissions beyond the packets that the path
     took, as far as both are counted: of packets that had arrived. ``resent``: packets that a
-    program with a transport of its own (UDT, QUIC) sent again. Values that are not known are None.
+    program with a transport of its own (UDT, QUIC) sent again. ``rate_cov``, ``largest_fall``: its
+    smoothness (``farpath.metrics.smoothness``) without the first quarter of its time; None of a
+    number of bytes. Values that are not known are None.
     """
 
     flow: str
@@ -60,6 +64,8 @@ class FlowSummary:
     lost: int | None = None
     spurious: int | None = None
     resent: int | None = None
+    rate_cov: float | None = None
+    largest_fall: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -103,6 +109,10 @@ def flow_summaries(
         )
         for flow in schedule.all_flows
     )
+    if not plan.transfer_bytes:
+        summaries = (
+            _with_smoothness(summary, bits[summary.flow], plan.path.rtt_ms) for summary in summaries
+        )
     completions_s = completions_s or {}
     return tuple(
         _completed(summary, completion_s, plan.transfer_bytes)
@@ -143,6 +153,13 @@ def _smoothed_rtts_ms(rows: pd.DataFrame) -> Array:
     rtts_ms = rows["rtt_us"].to_numpy(dtype=np.float64) / 1e3
     known: Array = rtts_ms[rtts_ms > 0]
     return known
+
+
+def _with_smoothness(summary: FlowSummary, bits: Array, rtt_ms: float) -> FlowSummary:
+    from_s = summary.start_s + WARM_UP_FRACTION * (summary.stop_s - summary.start_s)
+    starts_s = np.arange(bits.size)
+    found = smoothness(bits[(starts_s >= from_s) & (starts_s + 1 <= summary.stop_s)], rtt_ms)
+    return dataclasses.replace(summary, rate_cov=found.cov, largest_fall=found.largest_fall)
 
 
 def _with_drops(summary: FlowSummary, drops: FlowDrops | None) -> FlowSummary:

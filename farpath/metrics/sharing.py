@@ -1,11 +1,13 @@
-"""How two flows come to share a bottleneck: the times of RFC 5166 for a newcomer's arrival."""
+"""How flows come to share a bottleneck: the times of RFC 5166 for a newcomer's arrival."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farpath.metrics.run import smoothed
-from farpath.spec.schedule import Schedule
+import numpy as np
+
+from farpath.metrics.run import SMOOTHING_S, smoothed
+from farpath.spec.schedule import Region, Schedule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,3 +55,25 @@ def halving_time_s(throughputs_bps: pd.DataFrame, schedule: Schedule) -> float |
         if t_s > second_flow.start_s and rate_bps <= alone_bps.mean() / 2:
             return float(t_s) - second_flow.start_s
     return None
+
+
+def fair_for_good_s(throughputs_bps: pd.DataFrame, region: Region) -> float | None:
+    """Return the time from a region's start after which its flows share to its end, or None.
+
+    RFC 5166, 2.3, delta-fair convergence time, of one that stays: each of n flows' throughput,
+    smoothed over 5 s within the region, is within (1 - delta) / n and (1 + delta) / n of the sum of
+    all in every second from then on. ``throughputs_bps`` is as for ``share_time_s``. None of a
+    single flow, and unless they share for the last ``SMOOTHING_S`` at least.
+    """
+    ends_s = throughputs_bps.index.to_numpy(dtype=np.float64)
+    inside = (ends_s - 0.5 >= region.start_s) & (ends_s - 0.5 < region.stop_s)
+    flows_bps = [smoothed(throughputs_bps.loc[inside, name]) for name in region.flows]
+    if len(flows_bps) < 2 or not inside.any():
+        return None
+    total_bps = np.sum(flows_bps, axis=0)
+    parts = np.divide(flows_bps, total_bps, out=np.zeros_like(flows_bps), where=total_bps > 0)
+    unfair = np.abs(parts * len(flows_bps) - 1).max(axis=0) > DELTA
+    since = int(np.flatnonzero(unfair)[-1]) + 1 if unfair.any() else 0
+    if unfair.size - since < SMOOTHING_S:
+        return None
+    return float(ends_s[inside][since]) - 1 - region.start_s

@@ -14,10 +14,13 @@ from farpath.base.sizes import size_text
 from farpath.mechanisms.disk.mechanism import disk_counts
 from farpath.mechanisms.draw.mechanism import regions_of
 from farpath.mechanisms.registry import mechanism_columns
-from farpath.metrics.catalogue import FLOW, LINK, SHORT_FLOW, in_mbps
+from farpath.metrics.answers import LOSS_RTTS, RECOVERED, STABLE_FACTOR, answers_of
+from farpath.metrics.catalogue import ANSWER, FLOW, LINK, SHORT_FLOW, in_mbps
 from farpath.metrics.flow_summary import FlowSummary, flows_of, spurious_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
 from farpath.metrics.rtt import ping_figures
+from farpath.metrics.run import per_second
+from farpath.metrics.sharing import DELTA, fair_for_good_s
 from farpath.metrics.short_flow import short_flows_of
 from farpath.metrics.studies import studies
 from farpath.report.table import Table
@@ -49,6 +52,27 @@ _SPURIOUS_NOTE = (
     "arrived."
 )
 _RESENT_NOTE = "Resent: packets that a program with a transport of its own sent again."
+_SMOOTHNESS_NOTE = (
+    "CoV: standard deviation over mean of the flow's throughput second by second, without its "
+    "first quarter; largest fall: the largest part of it that it lost from one second to the next "
+    "(RFC 5166, 2.2.2)."
+)
+#: The most changes that a table for people has.
+_MOST_ANSWERS = 12
+_ANSWERS_NOTE = (
+    "Of a fall: when no more came to the bottleneck than it carries, over an RTT and a sample at "
+    f"least; when the loss rate over {LOSS_RTTS} RTTs was no more than {STABLE_FACTOR:g} of its "
+    "steady value after having been above; that time's loss rate times it, 1 for all packets of an "
+    "RTT (Bansal et al. 2001); drops until the next change. Of a rise or an outage: the end of the "
+    f"first whole second in which all flows had {100 * RECOVERED:.0f} % of the payload that fits. "
+    "A dash: not so until the next change, or of another kind. Samples bound these times; a "
+    "shorter SAMPLE gives finer ones."
+)
+_FAIR_NOTE = (
+    f"Fair after: from then on to the region's end no flow was further than {100 * DELTA:.0f} % "
+    "from an equal share, smoothed over 5 s (RFC 5166, 2.3, delta-fair convergence that stays); a "
+    "dash: never."
+)
 _HOPS_NOTE = (
     "As traceroute found them before the traffic. All routers are at the sending site, before the "
     "path's delay; a name of hop and a number is of one that no document names."
@@ -107,13 +131,14 @@ def results(record: Record) -> tuple[Table, ...]:
     plan = record.plan
     summary = summarise_record(record)
     return (
-        flows_table(flows_of(record), plan.transfer_bytes),
+        flows_table(flows_of(record), plan.transfer_bytes, smoothness=bool(answers_of(record))),
         whole_run_table(summary, record),
+        *answers_tables(record),
         *((links_table(record),) if has_several_queues(record) else ()),
         *hops_tables(record),
         *((short_flows_table(short),) if (short := short_flows_of(record)) else ()),
         *([disks_table(record)] if disk_counts(record) else []),
-        *([regions_table(summary, plan)] if len(summary.regions) > 1 else []),
+        *([regions_table(summary, record)] if len(summary.regions) > 1 else []),
     )
 
 
@@ -220,11 +245,32 @@ def _cpu_rows(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Table:
+def answers_tables(record: Record) -> tuple[Table, ...]:
+    """Return the table of the flows' answers to changes of the rate and outages, if any."""
+    answers = answers_of(record)
+    if not answers:
+        return ()
+    columns = [
+        column
+        for key, column in ANSWER.items()
+        if key not in ("answered_s", "stabilised_rtts", "cost", "drops")
+        or any(each.is_fall for each in answers)
+    ]
+    note = _ANSWERS_NOTE
+    if len(answers) > _MOST_ANSWERS:
+        note = f"The first {_MOST_ANSWERS} of {len(answers):,} changes. {note}"
+    shown = answers[:_MOST_ANSWERS]
+    return (Table.of("answers", "Answers to changes", columns, shown, note),)
+
+
+def flows_table(
+    flows: tuple[FlowSummary, ...], transfer_bytes: int = 0, smoothness: bool = False
+) -> Table:
     """Return a row for each flow; their times are shown only if they differ.
 
     ``transfer_bytes``: what each was to send; a completion time is shown only then. Drops are
-    shown where they were counted, and losses where there are any.
+    shown where they were counted, and losses where there are any. ``smoothness``: whether that is
+    shown.
     """
     counted = any(flow.drops is not None for flow in flows)
     losing = any(flow.lost for flow in flows)
@@ -237,6 +283,8 @@ def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Tabl
         "drops": not counted,
         "lost": not losing,
         "spurious": not wasted,
+        "rate_cov": not smoothness,
+        "largest_fall": not smoothness,
     }
     columns = [column for key, column in _FLOW_COLUMNS.items() if not left_out.get(key)]
     notes = (
@@ -246,6 +294,7 @@ def flows_table(flows: tuple[FlowSummary, ...], transfer_bytes: int = 0) -> Tabl
         *((_LOST_NOTE,) if losing else ()),
         *((_SPURIOUS_NOTE,) if wasted else ()),
         *((_RESENT_NOTE,) if resending else ()),
+        *((_SMOOTHNESS_NOTE,) if smoothness else ()),
     )
     return Table.of("flows", "Each flow", columns, flows, " ".join(notes))
 
@@ -302,16 +351,19 @@ def disks_table(record: Record) -> Table:
     return Table.of_texts("Disks", header, rows, _DISKS_NOTE)
 
 
-def regions_table(summary: Summary, plan: Plan) -> Table:
+def regions_table(summary: Summary, record: Record) -> Table:
     """Return a row for each region."""
-    header = ("region", "s", "flows", "Mbit/s", "S", "F", "RTT max ms")
+    plan = record.plan
+    throughputs_bps = per_second(record.samples, plan.schedule)
+    header = ("region", "s", "flows", "Mbit/s", "S", "F", "fair after s", "RTT max ms")
     rows = tuple(
         (
             f"{region.number}", f"{span.start_s:g} to {span.stop_s:g}", f"{len(region.flows)}",
             number(in_mbps(region.mean_bps), 1), number(region.stability, 2),
             number(region.fairness, 2) if len(region.flows) > 1 else NOTHING,
+            number(fair_for_good_s(throughputs_bps, span), 0),
             number(region.rtt_max_ms, 1),
         )
         for region, span in zip(summary.regions, regions_of(plan), strict=True)
     )  # fmt: skip
-    return Table.of_texts("Each region, in which the same flows send", header, rows)
+    return Table.of_texts("Each region, in which the same flows send", header, rows, _FAIR_NOTE)

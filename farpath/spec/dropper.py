@@ -11,6 +11,8 @@ chance decides which:
 ``burst:1e-4,0.3``    packets in the bad state of a Gilbert-Elliott chain, given the
                       probabilities to enter and to leave it and, optionally, a third one
                       to lose a packet in it (default 1)
+``outage:5s,8s``      all packets from the first of two times on until the second; further pairs of
+                      times are further outages
 
 Towards the receiver it counts data packets, which are those above half the MTU; towards the
 sender it counts all packets of a flow.
@@ -26,7 +28,10 @@ from dataclasses import dataclass
 from farpath.base.errors import BadInputError
 from farpath.spec.seeds import stream
 
-KINDS = ("every", "packets", "at", "random", "burst")
+#: The kind that drops all packets of a time, and the kinds whose numbers are times in s.
+OUTAGE = "outage"
+KINDS = ("every", "packets", "at", "random", "burst", OUTAGE)
+BY_TIME = ("at", OUTAGE)
 #: Directions towards the receiver and towards the sender.
 THERE, BACK = "there", "back"
 DIRECTIONS = (THERE, BACK)
@@ -74,10 +79,16 @@ class Dropper:
             )
 
     def __str__(self) -> str:
-        unit = "s" if self.kind == "at" else ""
+        unit = "s" if self.kind in BY_TIME else ""
         direction = f",direction={self.direction}" if self.direction != THERE else ""
         flow = f",flow={self.flow}" if self.flow else ""
         return f"{self.kind}:{','.join(f'{n:.12g}{unit}' for n in self.numbers)}{direction}{flow}"
+
+    @property
+    def spans_s(self) -> tuple[tuple[float, float], ...]:
+        """The begin and end of each outage, in s from the schedule's start; none of other kinds."""
+        times_s = self.numbers if self.kind == OUTAGE else ()
+        return tuple(zip(times_s[::2], times_s[1::2], strict=True))
 
     @property
     def cycle_packets(self) -> int:
@@ -97,8 +108,13 @@ class Dropper:
             return tuple(_independent(chance, min(count, self.cycle_packets), *self.numbers))
         return tuple(_bursts(chance, count, *self.numbers))
 
-    def expected(self, seen: int, seed: int) -> int:
-        """Return how many of the packets that the dropper has seen it must have dropped."""
+    def expected(self, seen: int, seed: int) -> int | None:
+        """Return how many of the packets that the dropper has seen it must have dropped.
+
+        None of an outage, in which that is how many come.
+        """
+        if self.kind == OUTAGE:
+            return None
         if self.kind == "every":
             return seen // int(self.numbers[0])
         if self.kind == "packets" or self.kind == "at":
@@ -181,10 +197,17 @@ def _remedy_of_burst(numbers: Sequence[float]) -> str:
     return f"give two or three probabilities from {LEAST_BURST_CHANCE:g} to 1, as in burst:1e-4,0.3"
 
 
+def _remedy_of_outage(numbers: Sequence[float]) -> str:
+    if not numbers or len(numbers) % 2 or any(not 0 <= number < math.inf for number in numbers):
+        return "give begin and end of each outage, as in outage:5s,8s"
+    return "" if list(numbers) == sorted(set(numbers)) else "give the times in their order"
+
+
 _REMEDIES = {
     "every": _remedy_of_every,
     "packets": _remedy_of_packets,
     "at": _remedy_of_at,
     "random": _remedy_of_random,
     "burst": _remedy_of_burst,
+    OUTAGE: _remedy_of_outage,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from farpath.spec.dropper import BACK, MOST_PACKETS, THERE, Dropper
+from farpath.spec.dropper import BACK, BY_TIME, MOST_PACKETS, THERE, Dropper
 from farpath.spec.dropping import concerned_flows, counted_above_bytes, drawn_packets
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
@@ -63,7 +63,7 @@ def _hook(devices: Sequence[str]) -> str:
 
 def _dropped_match(dropper: Dropper, plan: Plan) -> str:
     """Return the match of the packets that a dropper drops; empty if time decides which."""
-    if dropper.kind == "at":
+    if dropper.kind in BY_TIME:
         return ""
     if dropper.kind == "every":
         count = int(dropper.numbers[0])
@@ -105,6 +105,17 @@ def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
 def drop_next(number: int) -> str:
     """Return the command that adds a rule, for a dropper by time: drop the next packet."""
     return f"add rule {TABLE} {_chain(number)} {_COUNT} == 0 goto lost_{number}"
+
+
+def drop_all(number: int) -> str:
+    """Return the command that begins an outage: drop all packets of a dropper from now on."""
+    return f"add rule {TABLE} {_chain(number)} goto lost_{number}"
+
+
+def drop_none(number: int) -> str:
+    """Return the commands that end an outage, at once: count the packets, and drop none."""
+    chain = f"{TABLE} {_chain(number)}"
+    return f"flush chain {chain}\nadd rule {chain} counter name seen_{number}"
 
 
 def parse_counters(output: Any, plan: Plan) -> list[dict[str, Any]]:

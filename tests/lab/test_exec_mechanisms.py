@@ -138,6 +138,15 @@ def test_the_packet_that_a_dropper_takes_is_sent_again(lab: Lab) -> None:
     assert data["sender"][again] == 1
 
 
+def test_a_client_that_connects_in_an_outage_gets_through_after_its_end(lab: Lab) -> None:
+    # Its SYN goes again each second (net.ipv4.tcp_syn_linear_timeouts), first at 1 s
+    (lab.directory / "page").write_bytes(bytes(BYTES))
+    path: dict[str, Any] = {"rtt": "50ms", "rate": "20Mbit", "drop": "outage:0.01s,2s"}
+    outcome = lab.run(DOWNLOAD, [WEB_SERVER], **path)
+    assert lab.stdout.getvalue() == b"%d\n" % BYTES
+    assert 2.0 < outcome.ending.took_s < 3.0
+
+
 def test_droppers_that_see_no_packet_are_told_and_fail_nothing(lab: Lab) -> None:
     client = (PYTHON, "-c", "import time; time.sleep(2)")
     outcome = lab.run(client, rtt="20ms", drop="at:1s every:2,direction=back")

@@ -9,6 +9,7 @@ import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.mechanisms.dropper.mechanism import parse_droppers
+from farpath.metrics.answers import answers_of
 from farpath.planning.path_options import resolve_path
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record
@@ -55,6 +56,22 @@ def test_a_loss_by_time_comes_at_that_time(run_plan: RunPlan) -> None:
     assert _counts(record)[0][1] == 2
     flow = record.samples.flows
     assert [round(t_s) for t_s in flow["t_s"][flow["retransmits"] > 0]] == [4, 7]
+
+
+def test_an_outage_takes_all_packets_of_its_time_and_the_flow_recovers(run_plan: RunPlan) -> None:
+    record = run_plan(_dropping("outage:2.5s,4.5s outage:2.5s,4.5s,direction=back"))
+    (seen, lost), (_, _) = _counts(record)
+    print(f"lost {lost} of {seen}")
+    # What was on its way, and what the retransmission timer sends into the outage
+    assert 50 < lost < 400
+    rows = record.samples.flows
+    silent = rows[(rows["t_s"] - rows["interval_s"] > 2.6) & (rows["t_s"] < 4.4)]
+    assert (silent["throughput_bps"] == 0).all()
+    (answer,) = answers_of(record)
+    assert (answer.at_s, answer.outage_s) == (4.5, 2.0)
+    # The timer doubles from 220 ms, so that it fires again within the length of the outage
+    assert answer.recovered_s is not None
+    assert 0.5 <= answer.recovered_s <= 3.5
 
 
 def test_a_loss_on_a_far_path_shows_in_the_second_in_which_it_was(run_plan: RunPlan) -> None:

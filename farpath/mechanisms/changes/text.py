@@ -81,13 +81,18 @@ def rate_changes(changes: ChangesText | None) -> RateChanges | None:
     """
     if changes is None:
         return None
-    if any((split_quantity(value) or (1.0, ""))[0] == 0 for value in changes.values):
-        raise BadInputError(
-            option="rate",
-            given=changes.text,
-            problem="a rate of 0 is an outage",
-            remedy="give at least 100kbit, or let a link fail by a fault of 'farpath up'",
-        )
+    for at_s, value in zip(changes.at_s, changes.values, strict=True):
+        if (split_quantity(value) or (1.0, ""))[0] == 0:
+            later = [f"{time_s:g}s" for time_s in changes.at_s if time_s > at_s]
+            end = later[0] if later else f"{at_s + 3:g}s"
+            raise BadInputError(
+                option="rate",
+                given=changes.text,
+                problem="a rate of 0 is an outage",
+                remedy=(
+                    f"give at least 100kbit, or lose all packets as in `drop=outage:{at_s:g}s,{end}`"
+                ),
+            )
     rates_bps = changes.parsed(quantities.RATE_BPS, "rate")
     return RateChanges(changes.at_s, changes.period_s, rates_bps)
 

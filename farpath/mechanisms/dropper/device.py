@@ -97,12 +97,27 @@ class Droppers(Device):
         self._run_nft(nftables.script(self.plan, self.ports))
 
     def moments(self, epoch_ns: int) -> Moments:
-        """Return when droppers by time drop the next packet."""
-        return [
-            (at_s, partial(self._run_nft, nftables.drop_next(number)))
+        """Return when droppers by time drop the next packet, and when outages begin and end."""
+        here = [
+            (number, dropper)
             for number, dropper in enumerate(self.plan.droppers)
-            if dropper.kind == "at" and self.ports[dropper.direction]
-            for at_s in dropper.numbers
+            if self.ports[dropper.direction]
+        ]
+        return [
+            *(
+                (at_s, partial(self._run_nft, nftables.drop_next(number)))
+                for number, dropper in here
+                if dropper.kind == "at"
+                for at_s in dropper.numbers
+            ),
+            *(
+                (at_s, partial(self._run_nft, command(number)))
+                for number, dropper in here
+                for span_s in dropper.spans_s
+                for at_s, command in zip(
+                    span_s, (nftables.drop_all, nftables.drop_none), strict=True
+                )
+            ),
         ]
 
     def counts(self) -> dict[str, Any]:

@@ -27,6 +27,8 @@ from tests.support.plans import with_droppers
         (" burst:1e-4,30%,0.5 ", ["burst:0.0001,0.3,0.5"]),
         ("every:9 every:9,direction=back", ["every:9", "every:9,direction=back"]),
         ("every:9,flow=flow1 at:3s,flow=flow2", ["every:9,flow=flow1", "at:3s,flow=flow2"]),
+        ("outage:5s,0.2min", ["outage:5s,12s"]),
+        ("outage:5s,8s,9s,10s,direction=back", ["outage:5s,8s,9s,10s,direction=back"]),
     ],
 )
 def test_a_text_means_droppers_that_read_the_same_again(text: str, means: list[str] | None) -> None:
@@ -51,6 +53,9 @@ def test_a_text_means_droppers_that_read_the_same_again(text: str, means: list[s
         ("packets:2,2", "each packet once"),
         ("at:3", "a number without a unit"),
         ("at:", "give times"),
+        ("outage:5s", "begin and end of each outage"),
+        ("outage:8s,5s", "in their order"),
+        ("outage:5,8", "a number without a unit"),
         ("random:0", "from 5e-08 to 1"),
         ("random:1e-12", "from 5e-08 to 1"),
         ("random:nan", "no finite number"),
@@ -161,3 +166,19 @@ def test_a_dropper_of_programs_that_ended_before_its_turn_is_warned_of(
     dropping = with_droppers(plan, parse_droppers(drop))
     found = check_program_droppers(after_dropper(seen=seen, lost=lost), dropping, 4.5)
     assert found == [f"DROP {dropping.droppers[0]} lost {lost} packets: it saw {seen}"]
+
+
+def test_an_outage_may_take_any_number_of_packets_and_is_warned_of_if_none(plan: Plan) -> None:
+    dropping = with_droppers(plan, parse_droppers("outage:5s,8s"))
+
+    def counted(lost: int) -> list[str]:
+        return check_droppers({"after": {"droppers": [{"seen": 90, "lost": lost}]}}, dropping)
+
+    assert counted(7) == counted(61) == []
+    (warning,) = counted(0)
+    assert "outage:5s,8s lost nothing" in warning
+
+
+def test_an_outage_must_end_while_its_flows_send(plan: Plan) -> None:
+    with pytest.raises(BadInputError, match="give an earlier time"):
+        with_droppers(plan, parse_droppers("outage:5s,9999s"))

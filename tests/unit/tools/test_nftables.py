@@ -52,3 +52,16 @@ def test_what_a_dropper_dropped_is_the_sum_over_its_flows(plan: Plan) -> None:
             "flows": {"flow2": 1},
         },
     ]
+
+
+def test_an_outage_drops_nothing_until_it_begins_and_counts_on_when_it_has_ended(
+    plan: Plan,
+) -> None:
+    dropping = with_droppers(plan, parse_droppers("outage:5s,8s"))
+    script = nftables.script(dropping, {"there": ["s2-eth1"], "back": []})
+    assert not any("goto" in line for line in script.splitlines())
+    assert nftables.drop_all(0) == "add rule netdev farpath dropper_0 goto lost_0"
+    assert nftables.drop_none(0).splitlines() == [
+        "flush chain netdev farpath dropper_0",
+        "add rule netdev farpath dropper_0 counter name seen_0",
+    ]
