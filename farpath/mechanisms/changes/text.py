@@ -89,9 +89,7 @@ def rate_changes(changes: ChangesText | None) -> RateChanges | None:
                 option="rate",
                 given=changes.text,
                 problem="a rate of 0 is an outage",
-                remedy=(
-                    f"give at least 100kbit, or lose all packets as in `drop=outage:{at_s:g}s,{end}`"
-                ),
+                remedy=f"give at least 100kbit, or lose packets: `drop=outage:{at_s:g}s,{end}`",
             )
     rates_bps = changes.parsed(quantities.RATE_BPS, "rate")
     return RateChanges(changes.at_s, changes.period_s, rates_bps)
