@@ -44,6 +44,8 @@ class Patience:
 
     ``real_s``: real time without progress of any guest of the run. ``cpu_s``: CPU time while the
     virtual clock stands still, while none of its programs runs, or after ``busy_virtual_s``.
+    ``calling_cpu_s``: CPU time while the clock stands still, though programs make system calls, as
+    one that compresses a file does; 0 if such calls are no sign of progress.
     ``busy_virtual_s``: virtual time during which a program may read the clock in a loop.
     ``virtual_s``: virtual time. ``computing``: remedy for a guest that only computes.
     ``wall_s``: real time from the guest's start to its end, whether it makes progress or not.
@@ -53,6 +55,7 @@ class Patience:
 
     real_s: float = 120.0
     cpu_s: float = 20.0
+    calling_cpu_s: float = 0.0
     busy_virtual_s: float = 600.0
     virtual_s: float = 600.0
     computing: str = "fix the congestion control or program of yours, if one runs in it"
@@ -151,6 +154,7 @@ class Watchdog:
         self._looked_s = self._progress.at_s = time.monotonic()
         self._clock_ns = self._fed_ns = self._read_ns()
         self._last: tuple[int, Activity] | None = None
+        self._called: Activity | None = None
 
     def silence_s(self) -> float | None:
         """Return the virtual s between the last event and the last check; None if unknown."""
@@ -191,17 +195,23 @@ class Watchdog:
     def _check_progress(self, clock_ns: int, now_s: float) -> None:
         """Note progress if clock and programs have advanced; else check the CPU time."""
         activity = activity_of(self.pid)
-        if self._last is not None:
+        patience = self._patience
+        if self._last is not None and self._called is not None:
             last_ns, last = self._last
-            late = (self.silence_s() or 0.0) > self._patience.busy_virtual_s
+            late = (self.silence_s() or 0.0) > patience.busy_virtual_s
             if late or clock_ns == last_ns or activity.waits == last.waits:
-                self._check_computed(activity.cpu_s - last.cpu_s)
+                called = activity.waits != self._called.waits
+                if called and patience.calling_cpu_s and not late:
+                    self._called, self._progress.at_s = activity, now_s
+                most_s = patience.calling_cpu_s or patience.cpu_s
+                self._check_computed(activity.cpu_s - self._called.cpu_s, patience.cpu_s)
+                self._check_computed(activity.cpu_s - last.cpu_s, most_s)
                 return
-        self._last, self._progress.at_s = (clock_ns, activity), now_s
+        self._last, self._called, self._progress.at_s = (clock_ns, activity), activity, now_s
 
-    def _check_computed(self, cpu_s: float) -> None:
-        if cpu_s > self._patience.cpu_s:
+    def _check_computed(self, cpu_s: float, most_s: float) -> None:
+        if cpu_s > most_s:
             raise Hang(
-                f"it computed for {self._patience.cpu_s:g} s without progress, as in an endless "
+                f"it computed for {most_s:g} s without progress, as in an endless "
                 f"loop: {self._patience.computing}"
             )

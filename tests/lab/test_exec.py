@@ -376,12 +376,19 @@ def test_a_server_that_ends_at_once_is_quoted(lab: Lab) -> None:
         lab.run(("true",), [server], rtt="10ms")
 
 
-def test_a_program_that_waits_in_a_loop_is_named(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_may_compute_for_long_between_system_calls_but_not_without_any(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     patience = dataclasses.replace(lab_programs.PATIENCE, cpu_s=1.0)
     monkeypatch.setattr(lab_programs, "PATIENCE", patience)
+    computes = "import os\nfor _ in range(300): os.write(1, b'%d ' % sum(range(500_000)))"
+    script = 'began=$(date +%s%N); $0 -c "$1"; echo $(($(date +%s%N) - began)); while :; do :; done'
     with pytest.raises(LabFailedError, match="computing takes no virtual time") as caught:
-        lab.run(("sh", "-c", "while :; do :; done"), rtt="10ms")
+        lab.run(("sh", "-c", script, PYTHON, computes), rtt="10ms")
     assert caught.value.detail == ""
+    *sums, took_ns = map(int, lab.stdout.getvalue().split())
+    assert sums == 300 * [sum(range(500_000))]
+    assert took_ns < 20_000_000
 
 
 def test_the_command_ends_with_its_clients_status_and_output_and_passes_stdin_on(

@@ -60,6 +60,7 @@ from farpath.spec.wire import as_wire
 PATIENCE = Patience(
     real_s=600.0,
     cpu_s=60.0,
+    calling_cpu_s=3600.0,
     computing="computing takes no virtual time, so that a program which waits in a loop without "
     "a system call waits for ever; let it sleep or poll",
     shows_console=False,

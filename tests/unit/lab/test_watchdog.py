@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import os
 import signal
 import subprocess
@@ -41,6 +42,8 @@ WORKS = BEGIN + (
     "program = subprocess.Popen([sys.executable, '-c', wait])\n"
     "while program.poll() is None: clock.value += 1\n"
 )
+#: A program that runs and waits, in turns, while the clock stands still.
+CALLS_ALONE = WORKS.replace("clock.value += 1", "pass")
 LATE = BEGIN + "sys.stdin.readline()\nclock.value += 10**12\ntime.sleep(600)"
 LIMIT_S = 30.0
 #: Says whether the pointer at the given address is that of a function which it has called.
@@ -136,6 +139,16 @@ def test_a_guest_that_works_outlives_the_limit_of_one_that_does_not(watch: Guest
 def test_a_guest_whose_programs_look_at_the_clock_for_too_long_hangs(watch: Guest) -> None:
     patience = Patience(real_s=600, cpu_s=0.2, busy_virtual_s=1e-7, virtual_s=600)
     assert "without progress" in look_until_hang(watch(WORKS, patience))
+
+
+def test_system_calls_while_the_clock_stands_still_are_progress_up_to_a_limit_of_their_own(
+    watch: Guest,
+) -> None:
+    patience = Patience(real_s=600, cpu_s=0.4, virtual_s=600)
+    assert "computed for 0.4 s" in look_until_hang(watch(CALLS_ALONE, patience))
+    patience = dataclasses.replace(patience, calling_cpu_s=1.0)
+    assert "computed for 1 s" in look_until_hang(watch(CALLS_ALONE, patience))
+    assert "computed for 0.4 s" in look_until_hang(watch(COMPUTES, patience))
 
 
 @pytest.mark.parametrize("readable", [True, False])
