@@ -154,13 +154,20 @@ def _positions(
     sending = {one for one, _ in plan.pairs} - {other for _, other in plan.pairs}
     positions: dict[str, tuple[float, float]] = {}
     rows, sending_rows = count(), count(1)
+    #: Nodes that are placed or being placed: a host with several cables is met again.
+    placing: set[str] = set()
 
     def place(name: str, column: float, before: str) -> float:
         """Place a node and all behind it; return its row, which is that of the first behind it."""
-        steps = [step for step in network.steps[name] if step.end != before]
+        placing.add(name)
+        steps = []
+        for step in network.steps[name]:
+            if step.end != before and step.end not in placing:
+                placing.add(step.end)
+                steps.append(step)
         placed = []
         for step in sorted(steps, key=lambda step: step.end not in on_way):
-            if name == switch and step.end in sending:
+            if name == switch and step.end in sending and not network.steps[step.end][1:]:
                 positions[step.end] = (column - lengths[step.cable], float(next(sending_rows)))
             else:
                 placed.append(place(step.end, column + lengths[step.cable], name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from farpath.tools import inet_diag, netlink
 from farpath.tools.inet_diag import Message
@@ -20,9 +20,14 @@ class SockDiag:
         flags = socket.SOCK_RAW | socket.SOCK_CLOEXEC
         self.socket = socket.socket(socket.AF_NETLINK, flags, inet_diag.NETLINK_SOCK_DIAG)
 
-    def established(self) -> Iterator[Message]:
-        """Yield all established connections; the kernel walks its whole table, which is slow."""
-        self.socket.send(inet_diag.request(self.family))
+    def established(
+        self, extensions: Sequence[int] = (inet_diag.INET_DIAG_INFO,)
+    ) -> Iterator[Message]:
+        """Yield all established connections; the kernel walks its whole table, which is slow.
+
+        ``extensions``: what the messages have besides.
+        """
+        self.socket.send(inet_diag.request(self.family, extensions=extensions))
         while True:
             for message in inet_diag.parse_messages(self.socket.recv(RECEIVE_BYTES)):
                 if message.error:

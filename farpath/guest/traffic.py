@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
+from farpath.guest.bare_host import MPTCP_TRANSFER, BareHost
 from farpath.guest.containers import (
     ACCEPT_LIBRARY,
     CONGESTIONS,
@@ -36,7 +37,7 @@ from farpath.spec.protocol import QLOG_FILE, SCHEDULE_START_FILE
 from farpath.spec.qdiscs import Qdisc
 from farpath.spec.schedule import Flow
 from farpath.spec.sites import discards_payload
-from farpath.spec.stack import IPERF3, QUIC, UDP
+from farpath.spec.stack import IPERF3, MPTCP, QUIC, UDP
 from farpath.spec.transfer import block_bytes
 from farpath.tools import accepts, iperf3, iperf3_like, ping, rtnetlink, traceroute
 from farpath.tools.commands import run
@@ -123,7 +124,7 @@ class Traffic:
 
     def _start(
         self,
-        host: EndHost,
+        host: EndHost | BareHost,
         label: str,
         arguments: list[str],
         environment: dict[str, str] | None = None,
@@ -272,6 +273,13 @@ class Traffic:
                     flow, address, interval_s, size_bytes(stack), pacing
                 ),
             )
+        if stack.program == MPTCP:
+            options = {"congestion": stack.congestion}
+            program = [*MPTCP_TRANSFER, "--ip-version", str(self.plan.ip_version)]
+            return (
+                iperf3_like.server_arguments(program, flow, interval_s, {}),
+                iperf3_like.client_arguments(program, flow, address, interval_s, options),
+            )
         program = list(stack.root_command) if stack.root else [stack.program]
         if stack.own_congestion:
             program += ["--congestion-file", f"{CONGESTIONS}/{stack.own_congestion}"]
@@ -291,7 +299,9 @@ class Traffic:
     ) -> None:
         """Start the program of one end of a flow."""
         clock = {"FARPATH_CLOCK": self.plan.settings.clock}
-        self._start(self.hosts.for_flow(flow, host), label, command, clock | environment, written)
+        bare = self.plan.stack_of(flow).program == MPTCP
+        end = BareHost(self.network.pid(host)) if bare else self.hosts.for_flow(flow, host)
+        self._start(end, label, command, clock | environment, written)
 
     def _start_receiver(self, flow: Flow) -> None:
         server, _ = self._commands(flow)

@@ -212,7 +212,7 @@ def program_plan(
         plan = lasting(plan, plan.schedule.duration_s, OF_CLIENT)
     else:
         plan = lasting(plan, STILL_S)
-    if len(plan.stacks) != 1 or not plan.stacks[0].congestion:
+    if len(plan.stacks) != 1 or not plan.stacks[0].is_congestion_control:
         raise BadInputError(
             option="stack",
             given=request.stack,

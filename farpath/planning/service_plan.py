@@ -194,7 +194,7 @@ def service_plan(deployment: Deployment, program_bytes: int, sample: str | None 
         **({} if sample is None else {"sample": sample}),
     )
     plan = request.plan()
-    if len(plan.stacks) != 1 or not plan.stacks[0].congestion:
+    if len(plan.stacks) != 1 or not plan.stacks[0].is_congestion_control:
         raise BadInputError(
             option="stack",
             given=deployment.stack,

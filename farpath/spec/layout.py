@@ -138,7 +138,7 @@ class Layout:
         return next(link.other for link in self.links if link.one.node == host)
 
     def host_ports(self, host: str) -> tuple[Port, ...]:
-        """Return the ports of a host, its first cable's first."""
+        """Return the ports of a host by their numbers."""
         return self._ports_of.get(host, ())
 
     @cached_property
@@ -148,7 +148,9 @@ class Layout:
         for port in self.ports:
             if port.node in found:
                 found[port.node] += (port,)
-        return found
+        return {
+            host: tuple(sorted(ports, key=lambda one: one.number)) for host, ports in found.items()
+        }
 
     @cached_property
     def further_ports(self) -> dict[str, int]:

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from farpath.base.errors import BadInputError
+from farpath.spec.stack import MPTCP
 from farpath.spec.wire import as_wire, from_wire
 
 if TYPE_CHECKING:
     from farpath.spec.plan import Plan
+    from farpath.spec.schedule import Flow
 
 #: The name of its data in ``Plan.extra``.
 KEY = "mptcp"
@@ -68,9 +70,41 @@ class Mptcp:
 
 
 def mptcp_of(plan: Plan) -> Mptcp | None:
-    """Return the MPTCP of a plan; None for a plan that says nothing of it."""
+    """Return the MPTCP of a plan; None for one that says nothing of it and has no flow of MPTCP.
+
+    Hosts of flows of MPTCP have a role, whether the plan says so or not.
+    """
     data = plan.extra.get(KEY)
-    return None if data is None else from_wire(Mptcp, data)
+    given = None if data is None else from_wire(Mptcp, data)
+    if not mptcp_flows(plan):
+        return given
+    asked = given or Mptcp()
+    return replace(asked, roles={**_usual_roles(plan), **asked.roles})
+
+
+def mptcp_flows(plan: Plan) -> tuple[Flow, ...]:
+    """Return the flows of MPTCP."""
+    return tuple(flow for flow in plan.schedule.all_flows if plan.stack_of(flow).program == MPTCP)
+
+
+def _usual_roles(plan: Plan) -> dict[str, str]:
+    """Return the roles of the hosts of flows that have several links.
+
+    A receiver tells of its links. A sender opens a subflow from each, and to all addresses of the
+    receiver where a link does not lead to the first one.
+    """
+    network, roles = plan.user_network, dict[str, str]()
+    if network is None:
+        return roles
+    for flow in mptcp_flows(plan):
+        sender, receiver = flow.sender, flow.receiver
+        if network.steps[receiver][1:]:
+            roles[receiver] = SIGNAL
+        if network.steps[sender][1:]:
+            first = network.steps[receiver][0].cable
+            leading = {way[0] for way in network.ways(sender, receiver) if way[-1].cable == first}
+            roles[sender] = SUBFLOW if leading == set(network.steps[sender]) else FULLMESH
+    return roles
 
 
 def with_mptcp(plan: Plan, mptcp: Mptcp) -> Plan:

@@ -45,6 +45,9 @@ LINE_FILE, INTERRUPT_FILE = "line-{number}.json", "interrupt"
 #: What receivers' kernels say of the ECN of their connections (``farpath.mechanisms.ecn.device``).
 ECN_FILE = "{host}-ecn.json"
 CONNECTIONS_FILE = "{host}.connections"
+#: What the kernel of a sender says of the subflows of its MPTCP connections, a line of JSON each
+#: time (``farpath.mechanisms.mptcp.device``).
+SUBFLOWS_FILE = "{host}-subflows.jsonl"
 
 
 def site_modules(site: int) -> str:

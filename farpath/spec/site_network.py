@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 from farpath.base.errors import BadInputError
@@ -76,6 +76,12 @@ class SiteNetwork(UserNetwork):
         a host with several cables it is that by the first one.
         """
         return self.way_by(self._access(start), self._access(end), start, end)
+
+    def ways(self, start: str, end: str) -> tuple[tuple[Step, ...], ...]:
+        """Return the ways from one node to another, by each two cables of hosts."""
+        firsts = self.steps[start] if start in self.hosts else (None,)
+        lasts = self.steps[end] if end in self.hosts else (None,)
+        return tuple(self.way_by(*both, start, end) for both in product(firsts, lasts))
 
     def _access(self, node: str) -> Step | None:
         """Return the first cable of a host, as a step that leaves it; None for a switch."""

@@ -9,6 +9,8 @@ IPERF3 = "iperf3"
 UDTPERF = "udtperf"
 #: Datagrams at a constant rate, sent and counted by iperf3.
 UDP = "iperf3-udp"
+#: MPTCP of the kernel, by a program of the guest's own.
+MPTCP = "mptcp"
 #: Value of ``Stack.program`` for the entry point of a user's image.
 IMAGE = "image"
 #: Value of ``Stack.program`` for a program of images/quic, which is called like its stack.
@@ -42,6 +44,11 @@ class Stack:
     environment: tuple[str, ...] = ()
     directory: str = "/"
     sysctl: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_congestion_control(self) -> bool:
+        """Whether it is a congestion control of the kernel's TCP, which a host can have."""
+        return bool(self.congestion) and self.program != MPTCP
 
     @property
     def own_congestion(self) -> str:

@@ -1,7 +1,8 @@
 """Own network: the hosts, switches and cables of a user's own topology, as plain data.
 
-It is a tree: switches learn where hosts are by flooding, which never ends in a loop. So there is
-one way between two hosts, and its delay is the sum of its cables' delays.
+Switches learn where hosts are by flooding, which never ends in a loop, so they have none. Hosts
+pass nothing on, and may have several cables. So there is one way between two hosts by given cables,
+and its delay is the sum of its cables' delays.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from farpath.base.errors import BadInputError
 from farpath.spec.aqm import Aqm
@@ -115,12 +117,28 @@ class Step:
         """The node at which they arrive."""
         return self.cable.other if self.is_there else self.cable.one
 
+    @property
+    def port(self) -> int:
+        """The number of the port by which they leave the first node."""
+        return self.cable.one_port if self.is_there else self.cable.other_port
+
+
+def _drain_s(trip: Sequence[Step], frame_bytes: int) -> float:
+    """Return the time in s until a round trip is empty, all its buffers full before."""
+    waits_s = [
+        8 * frame_bytes * step.shaping.buffer_packets / step.shaping.rate_bps
+        for step in trip
+        if step.shaping.rate_bps
+    ]
+    return round(sum(step.shaping.delay_ms for step in trip), 9) / 1e3 + sum(waits_s)
+
 
 @dataclass(frozen=True)
 class UserNetwork:
-    """A user's own topology: a tree of hosts, which have one cable each, and switches.
+    """A user's own topology: hosts, and switches without a loop.
 
-    Raises BadInputError for anything else.
+    A host with several cables has an address at each, and its flows take the first one, that with
+    the lowest port. Raises BadInputError for anything else.
     """
 
     hosts: tuple[str, ...]
@@ -172,10 +190,9 @@ class UserNetwork:
 
     def _check_count(self, host: str, count: int) -> None:
         """Raise BadInputError for a host with more or fewer links than it can have."""
-        if count != 1:
+        if not count:
             raise BadInputError(
-                problem=f"host {host} has {count} links",
-                remedy="each host has one, to a switch",
+                problem=f"host {host} has 0 links", remedy="each host has one, to a switch"
             )
 
     def _check_tree(self) -> None:
@@ -184,14 +201,19 @@ class UserNetwork:
         while touching := [c for c in todo if c.one in reached or c.other in reached]:
             for cable in touching:
                 todo.remove(cable)
-                if {cable.one, cable.other} <= reached:
+                reached |= {cable.one, cable.other}
+        joined = {name: name for name in self.switches}
+        for cable in self.cables:
+            if {cable.one, cable.other} <= set(self.switches):
+                one, other = joined[cable.one], joined[cable.other]
+                if one == other:
                     raise BadInputError(
                         problem=f"the link of {cable.one} and {cable.other} closes a loop, in "
                         "which switches without a controller flood packets forever, and STP is "
                         "not mapped",
                         remedy="leave one link of the loop out",
                     )
-                reached |= {cable.one, cable.other}
+                joined = {name: one if of == other else of for name, of in joined.items()}
         lost = [name for name in (*self.hosts, *self.switches) if name not in reached]
         if lost:
             raise BadInputError(
@@ -212,19 +234,39 @@ class UserNetwork:
         for cable in self.cables:
             found[cable.one].append(Step(cable, is_there=True))
             found[cable.other].append(Step(cable, is_there=False))
+        for host in self.hosts:
+            found[host].sort(key=lambda step: step.port)
         return {name: tuple(steps) for name, steps in found.items()}
 
     def way(self, start: str, end: str) -> tuple[Step, ...]:
-        """Return the only way from one node to another."""
-        return next(self._ways(start, end, ""))
+        """Return the way from one node to another, by the first cables of hosts.
 
-    def _ways(self, start: str, end: str, before: str) -> Iterator[tuple[Step, ...]]:
+        Raises BadInputError if these do not lead to each other.
+        """
+        arriving = self.steps[end][0].cable if end in self.hosts else None
+        for way in self.ways(start, end):
+            leaves_first = start not in self.hosts or way[0] == self.steps[start][0]
+            if not way or (leaves_first and arriving in (None, way[-1].cable)):
+                return way
+        raise BadInputError(
+            option="topology",
+            problem=f"the first links of {start} and {end} do not lead to each other",
+            remedy="let the first link of each lead to the other: connections begin there",
+        )
+
+    def ways(self, start: str, end: str) -> tuple[tuple[Step, ...], ...]:
+        """Return the ways from one node to another, by each two cables of hosts that have one."""
+        return tuple(self._ways(start, end, None))
+
+    def _ways(self, start: str, end: str, before: Cable | None) -> Iterator[tuple[Step, ...]]:
         if start == end:
             yield ()
             return
+        if start in self.hosts and before is not None:
+            return
         for step in self.steps[start]:
-            if step.end != before:
-                for rest in self._ways(step.end, end, start):
+            if step.cable != before:
+                for rest in self._ways(step.end, end, step.cable):
                     yield (step, *rest)
 
     def round_trip(self, one: str, other: str) -> tuple[Step, ...]:
@@ -247,13 +289,11 @@ class UserNetwork:
         return 1 - arrives
 
     def drain_s(self, one: str, other: str, frame_bytes: int) -> float:
-        """Return the time in s until a way there and back is empty, all its buffers full before."""
-        waits_s = [
-            8 * frame_bytes * step.shaping.buffer_packets / step.shaping.rate_bps
-            for step in self.round_trip(one, other)
-            if step.shaping.rate_bps
+        """Return the time in s until the ways there and back are empty, all buffers full before."""
+        trips = [
+            (*there, *back) for there, back in product(self.ways(one, other), self.ways(other, one))
         ]
-        return self.rtt_ms(one, other) / 1e3 + sum(waits_s)
+        return max(_drain_s(trip, frame_bytes) for trip in trips)
 
     @cached_property
     def queues(self) -> tuple[Aqm, ...]:
@@ -262,8 +302,9 @@ class UserNetwork:
         return tuple(shaping.queue for shaping in ways if shaping.queue)
 
     def rated(self, pairs: Sequence[Pair]) -> tuple[Step, ...]:
-        """Return the steps with a rate on the ways of pairs of hosts, in their order, each once."""
-        on_ways = [step for pair in pairs for step in self.way(*pair) if step.shaping.rate_bps]
+        """Return the steps with a rate on all ways of pairs of hosts, in their order, each once."""
+        ways = [way for pair in pairs for way in (self.way(*pair), *self.ways(*pair))]
+        on_ways = [step for way in ways for step in way if step.shaping.rate_bps]
         return tuple(dict.fromkeys(on_ways))
 
     def bottlenecks(self, pairs: Sequence[Pair]) -> tuple[Step, ...]:

@@ -10,19 +10,25 @@ from __future__ import annotations
 import os
 import socket
 import struct
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from farpath.tools import netlink
-from farpath.tools.netlink import HEADER, NLM_F_DUMP, NLM_F_REQUEST
+from farpath.tools.netlink import HEADER, NLA_F_NESTED, NLM_F_DUMP, NLM_F_REQUEST
 
 NETLINK_SOCK_DIAG = 4
 #: The type of requests and answers.
 SOCK_DIAG_BY_FAMILY = 20
 #: TCP_ESTABLISHED of enum tcp_state, as a bit mask of states.
 ESTABLISHED = 1 << 1
-#: The attribute that holds a struct tcp_info; a request selects it as an extension.
-INET_DIAG_INFO = 2
+#: The attributes that hold a struct tcp_info, and the name of the congestion control; a request
+#: selects them as extensions.
+INET_DIAG_INFO, INET_DIAG_CONG = 2, 4
+#: The attribute with what the protocol above TCP says, in it that of MPTCP, and in that the token
+#: of the connection at this end (INET_ULP_INFO_MPTCP, MPTCP_SUBFLOW_ATTR_TOKEN_LOC in
+#: include/uapi/linux/mptcp.h).
+INET_DIAG_ULP_INFO, _ULP_INFO_MPTCP, _TOKEN_LOC = 19, 3, 2
 #: struct inet_diag_req_v2 without its last member, a struct inet_diag_sockid: family,
 #: protocol, extensions, padding, states.
 REQUEST = struct.Struct("=BBBxI")
@@ -39,17 +45,21 @@ COOKIE_AT = IDENTITY_AT + IDENTITY_BYTES - COOKIE.size
 ATTRIBUTES_AT = IDENTITY_AT + IDENTITY_BYTES + 5 * 4
 
 
-def request(family: int, identity: bytes = ANY) -> bytes:
+def request(
+    family: int, identity: bytes = ANY, extensions: Sequence[int] = (INET_DIAG_INFO,)
+) -> bytes:
     """Build a request for the struct tcp_info of one connection or of all established ones.
 
     ``family``: address family, AF_INET or AF_INET6. ``identity``: the connection's struct
-    inet_diag_sockid from an earlier answer; ``ANY`` for all connections.
+    inet_diag_sockid from an earlier answer; ``ANY`` for all connections. ``extensions``: what to
+    answer besides.
     """
     flags = NLM_F_REQUEST | (NLM_F_DUMP if identity == ANY else 0)
     length = HEADER.size + REQUEST.size + IDENTITY_BYTES
+    wanted = sum(1 << (extension - 1) for extension in extensions)
     return (
         HEADER.pack(length, SOCK_DIAG_BY_FAMILY, flags, 0, 0)
-        + REQUEST.pack(family, socket.IPPROTO_TCP, 1 << (INET_DIAG_INFO - 1), ESTABLISHED)
+        + REQUEST.pack(family, socket.IPPROTO_TCP, wanted, ESTABLISHED)
         + identity
     )
 
@@ -89,8 +99,40 @@ class Message(netlink.Message):
     @property
     def tcp_info(self) -> bytes:
         """The connection's struct tcp_info; empty if the message has none."""
+        return self._attribute(INET_DIAG_INFO)
+
+    @property
+    def congestion(self) -> str:
+        """The connection's congestion control; empty if the message has none."""
+        return self._attribute(INET_DIAG_CONG).split(b"\0")[0].decode()
+
+    @property
+    def mptcp_token(self) -> int | None:
+        """The token of the MPTCP connection at this end of which it is a subflow; None of no such.
+
+        RFC 8684, 3.2.
+        """
+        for name, value in netlink.attributes(self._attribute(INET_DIAG_ULP_INFO), 0):
+            if name & ~NLA_F_NESTED == _ULP_INFO_MPTCP:
+                for inner, token in netlink.attributes(value, 0):
+                    if inner == _TOKEN_LOC:
+                        return int.from_bytes(token, sys.byteorder)
+        return None
+
+    @property
+    def addresses(self) -> tuple[str, str]:
+        """The local and the remote address of the connection."""
+        family = self.body[HEADER.size]
+        size = 4 if family == socket.AF_INET else 16
+        starts = (IDENTITY_AT + PORTS.size, IDENTITY_AT + PORTS.size + 16)
+        local, remote = (
+            socket.inet_ntop(family, self.body[start : start + size]) for start in starts
+        )
+        return local, remote
+
+    def _attribute(self, wanted: int) -> bytes:
         found = netlink.attributes(self.body, ATTRIBUTES_AT)
-        return next((value for name, value in found if name == INET_DIAG_INFO), b"")
+        return next((value for name, value in found if name & ~NLA_F_NESTED == wanted), b"")
 
 
 def parse_messages(datagram: bytes) -> Iterator[Message]:

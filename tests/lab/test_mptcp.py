@@ -50,6 +50,22 @@ def test_the_example_uses_both_links_and_goes_on_without_one_and_repeats_to_the_
     assert record.fingerprint[:12] in again.err
 
 
+def test_a_flow_of_mptcp_uses_both_links_as_the_page_shows(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    file = PROJECT / "examples" / "own-topology" / "two_paths.py"
+    done = farpath(
+        *("run", f"--topology={file}", "--flows=h1>h2:mptcp", "--time=10s", f"--out={tmp_path}")
+    )
+    assert done.status == 0, done.err
+    subflows = [line for line in done.out.splitlines() if line.startswith("  flow1        ")]
+    rates = [float(line.split()[5]) for line in subflows]
+    assert len(rates) == 2
+    assert min(rates) > 0.9 * RATE_BPS / 1e6
+    page = PAGE.read_text()
+    assert [line for line in subflows if line.strip() not in page] == []
+
+
 #: Sends for some seconds over MPTCP, and prints what its kernel counted of joins.
 SEND = """
 import socket, sys, time

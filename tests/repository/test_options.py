@@ -30,6 +30,8 @@ from farpath.spec.wire import wire_fields
 
 MAKEFILE = (PROJECT / "Makefile").read_text(encoding="utf-8")
 OPTIONS = options_of(RunRequest)
+#: Options that need a file of the user's.
+OF_FILES = ("sender_image", "flows", "link", "mptcp")
 #: Options that an example needs beside it.
 NEEDED = {
     "capture": {"time": "10s"},
@@ -41,7 +43,7 @@ NEEDED = {
 
 @pytest.mark.parametrize(
     "option",
-    [option for option in OPTIONS if option.name not in ("sender_image", "flows", "link")],
+    [option for option in OPTIONS if option.name not in OF_FILES],
     ids=lambda option: option.name,
 )
 def test_an_options_example_is_accepted_but_for_what_needs_a_file_of_the_users(

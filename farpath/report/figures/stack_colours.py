@@ -45,7 +45,7 @@ _ROWS = (
     ("bic", "scalable", "reno_2004", "htcp_2004", "fast", "veno", "highspeed"),
     ("bic_2004", "scalable_2004", "hybla", "africa", "fast_constant", "yeah", "hstcp_2004"),
     ("cdg", "udt", "lp", "ltcp", "nv", "illinois", "hstcp_lp"),
-    ("udp", "udt4", "quic_ngtcp2", "quic_quinn", "bbr3", "prague"),
+    ("udp", "udt4", "quic_ngtcp2", "quic_quinn", "bbr3", "prague", "mptcp"),
     (),
 )
 _PLACES = {name: (number, hue) for number, row in enumerate(_ROWS)

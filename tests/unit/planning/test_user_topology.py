@@ -258,7 +258,6 @@ def linked(*links: tuple[str, str]) -> UserNetwork:
         ),
         ([("h1", "s1"), ("s1", "s2"), ("s1", "s2"), ("h2", "s2")], "closes a loop"),
         ([("h1", "s1"), ("h2", "s2")], "no way leads from h1 to h2, s2"),
-        ([("h1", "s1"), ("h1", "s2"), ("s2", "h2")], "host h1 has 2 links"),
         ([("h1", "h2"), ("h3", "s1")], "h1 and h2 are hosts with a link between them"),
         ([("h1", "h2")], "there are 2 hosts and 0 switches"),
     ],
@@ -269,6 +268,18 @@ def test_what_is_no_tree_of_switches_and_hosts_is_refused(
     with pytest.raises(BadInputError, match=r"^topology: ") as caught:
         linked(*links)
     assert message in caught.value.message
+
+
+def test_a_host_may_have_several_links_and_flows_take_the_first_one() -> None:
+    network = linked(("h1", "s1"), ("h1", "s2"), ("s2", "s3"), ("s1", "s3"), ("s3", "h2"))
+    assert [step.end for step in network.way("h1", "h2")] == ["s1", "s3", "h2"]
+    assert [[step.end for step in way] for way in network.ways("h2", "h1")] == [
+        ["s3", "s2", "h1"],
+        ["s3", "s1", "h1"],
+    ]
+    apart = linked(("h1", "s1"), ("h1", "s2"), ("s2", "h2"))
+    with pytest.raises(BadInputError, match="the first links of h1 and h2 do not lead"):
+        apart.way("h1", "h2")
 
 
 def test_a_file_is_told_from_the_name_of_a_topology() -> None:

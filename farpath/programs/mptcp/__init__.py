@@ -1,0 +1,1 @@
+"""MPTCP: a program."""

@@ -1,0 +1,1 @@
+"""What MPTCP's flows run in the guest."""
