@@ -43,7 +43,8 @@ class PlannedRun:
     ``name``: for people. ``values``: of the options that vary in the set, as typed, and
     ``request`` all that are not at their defaults, which the record keeps. ``images``:
     those of another kernel, None for the project's, and ``kernel`` its name. ``expected_s``: real
-    seconds on one core where they are known; else they follow from the plan.
+    seconds on one core where they are known; else they follow from the plan. ``programs``: those
+    of the hosts, where runs of one plan differ by them.
     """
 
     name: str
@@ -53,6 +54,7 @@ class PlannedRun:
     kernel: str = ""
     expected_s: float | None = None
     request: Mapping[str, str] | None = None
+    programs: str = ""
 
     @property
     def cost_s(self) -> float:
@@ -64,16 +66,16 @@ class PlannedRun:
 class RunSet:
     """Runs that are all different; ``axes``: the values of each option that varies, as typed.
 
-    Raises BadInputError if two runs have one plan on one kernel.
+    Raises BadInputError if two runs have one plan on one kernel with the same programs.
     """
 
     runs: tuple[PlannedRun, ...]
     axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        names: dict[tuple[str, str], str] = {}
+        names: dict[tuple[str, str, str], str] = {}
         for run in self.runs:
-            key = plan_identity(run.plan), run.kernel
+            key = plan_identity(run.plan), run.kernel, run.programs
             if key in names:
                 raise BadInputError(
                     problem=f"'{names[key]}' and '{run.name}' are the same run",

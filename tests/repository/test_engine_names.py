@@ -55,5 +55,6 @@ def test_a_file_that_may_name_a_path_does(name: str) -> None:
 
 
 def test_no_file_of_the_engine_names_a_claim() -> None:
-    ids = "|".join(claim.id for claim in claims() if len(claim.id) > 2)
+    # C20 is what the interop runner calls its case with ChaCha20
+    ids = "|".join(claim.id for claim in claims() if len(claim.id) > 2 and claim.id != "C20")
     assert _lines(re.compile(rf"\b({ids})\b")) == []

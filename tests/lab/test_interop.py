@@ -1,0 +1,69 @@
+"""Endpoints of the QUIC interop runner in the lab: programs of this machine, and an image."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from xml.etree import ElementTree
+
+import pytest
+
+from farpath.base.project import BUILD, PROJECT
+from tests.support.command_line import Farpath
+
+NGTCP2 = f"ngtcp2=machine:sh {PROJECT}/examples/interop/ngtcp2_endpoint.sh"
+TCP_SCRIPT = PROJECT / "farpath/uses/interop/tcp_endpoint.py"
+
+
+def test_a_case_passes_by_its_files_and_packets_and_one_that_is_unknown_is_not_supported(
+    farpath: Farpath, tmp_path: FilePath
+) -> None:
+    junit = tmp_path / "junit.xml"
+    options = (f"--out={tmp_path}", "--json", f"--junit={junit}")
+    ended = farpath("interop", "tcp", NGTCP2, "--case=handshake,http3", *options)
+    assert ended.status == 0, ended.err
+    found = {(one["server"], one["case"]): one for one in json.loads(ended.out)["cases"]}
+    assert {key: one["result"] for key, one in found.items()} == {
+        ("tcp", "handshake"): "passed",
+        ("tcp", "http3"): "unsupported",
+        ("ngtcp2", "handshake"): "unsupported",
+        ("ngtcp2", "http3"): "passed",
+    }
+    # A round trip of 30 ms for TCP, one for TLS and one for the request
+    assert 0.090 < found["tcp", "handshake"]["took_s"] < 0.100
+    assert found["ngtcp2", "http3"]["handshakes"] == 1
+    # 515 kB at 10 Mbit/s, and two round trips
+    assert found["ngtcp2", "http3"]["took_s"] > 0.06 + 8 * 515 * 1024 / 10e6
+    again = farpath("interop", "tcp", "--case=handshake", f"--out={tmp_path / 'again'}", "--json")
+    (repeated,) = json.loads(again.out)["cases"]
+    assert repeated["fingerprint"] == found["tcp", "handshake"]["fingerprint"]
+    cases = ElementTree.parse(junit).findall(".//testcase")
+    assert len(cases) == 4
+    assert not any(case.findall("failure") for case in cases)
+
+
+@pytest.fixture
+def image() -> Iterator[str]:
+    """An image of Docker's as the runner demands it: the lab's root with an endpoint."""
+    if subprocess.run(["docker", "info"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("no Docker engine answers here")
+    name = "farpath/interop-test-qns"
+    root = (BUILD / "lab" / "rootfs").resolve()
+    entry = 'ENTRYPOINT ["python3", "/tcp_endpoint.py"]'
+    tar = f"tar --create --directory '{root}' . --directory '{TCP_SCRIPT.parent}' tcp_endpoint.py"
+    pack = f"{tar} | docker import --change '{entry}' - {name}"
+    subprocess.run(["sh", "-c", pack], check=True, capture_output=True)
+    yield name
+    subprocess.run(["docker", "rmi", "--force", name], check=True, capture_output=True)
+
+
+def test_an_image_of_the_engine_is_an_endpoint(
+    farpath: Farpath, image: str, tmp_path: FilePath
+) -> None:
+    ended = farpath("interop", image, "--case=handshake", f"--out={tmp_path}", "--json")
+    (found,) = json.loads(ended.out)["cases"]
+    assert found["server"] == "interop-test"
+    # It speaks TCP in truth, and has its files: that no packet of QUIC is there is told
+    assert (ended.status, found["why"]) == (1, "0 handshakes in place of 1")
