@@ -58,6 +58,7 @@ class Case:
         return {**PATH, **self.path}
 
 
+_OUTAGES = ",".join(f"{start + 5}s,{start + 7}s" for start in range(0, 50, 7))
 CASES = (
     Case("handshake", "H", "a handshake and a small file", (KB,), "handshake"),
     Case("transfer", "DC", "three files at once", (2 * MB, 3 * MB, 5 * MB)),
@@ -84,6 +85,10 @@ CASES = (
     ),
     Case("http3", "3", "files by HTTP/3", (5 * KB, 10 * KB, 500 * KB), "http3"),
     Case(
+        *("blackhole", "B", "nothing arrives for two seconds after each five", (10 * MB,)),
+        path={"drop": f"outage:{_OUTAGES} outage:{_OUTAGES},direction=back"},
+    ),
+    Case(
         *("handshakeloss", "L1", "50 handshakes, 30 % of the packets lost"),
         (KB,) * CONNECTIONS,
         "multiconnect",
@@ -105,7 +110,6 @@ CASES = (
 #: Cases of the runner that are not made here, and why.
 LEFT_OUT = {
     "versionnegotiation": "the runner itself has disabled it",
-    "blackhole": "no link loses all packets for some seconds here",
     **dict.fromkeys(
         ("handshakecorruption", "transfercorruption"),
         "no packet is damaged here so that UDP's checksum still fits, and with another one the "
