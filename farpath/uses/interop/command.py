@@ -89,7 +89,7 @@ def interop(
         write_text(junit, junit_xml("farpath interop", junit_cases(made.results)))
     told = Report(
         {"interop.csv": as_csv(table)},
-        terminal_text([table, matrix_table(made)]) + reasons(made),
+        terminal_text([results_table(made, all_of_them=False), matrix_table(made)]) + reasons(made),
         {"cases": table.objects, "failures": made.failures(typed_message)},
         {"records": out, **({"junit": junit} if junit else {})},
     )

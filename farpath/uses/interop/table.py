@@ -59,9 +59,10 @@ def why_of(run: MeetingRun) -> str:
     return run.error.message if isinstance(run, FailedRun) else run.value.why
 
 
-def results_table(made: MadeSet[CaseResult]) -> Table:
-    """Return a row for each case of each pair."""
-    return Table.of("interop", "Cases of the QUIC interop runner", COLUMNS, made.results)
+def results_table(made: MadeSet[CaseResult], *, all_of_them: bool = True) -> Table:
+    """Return a row for each case of each pair, or for each that both ends know."""
+    shown = [run for run in made.results if all_of_them or outcome_of(run) != UNSUPPORTED]
+    return Table.of("interop", "Cases of the QUIC interop runner", COLUMNS, shown)
 
 
 def matrix_table(made: MadeSet[CaseResult]) -> Table:
@@ -81,8 +82,12 @@ def matrix_table(made: MadeSet[CaseResult]) -> Table:
 
 
 def reasons(made: MadeSet[CaseResult]) -> str:
-    """Return a line for each case that did not pass, with its reason."""
-    return "".join(f"{run.run.name}: {why}\n" for run in made.results if (why := why_of(run)))
+    """Return a line for each case that failed, with its reason."""
+    return "".join(
+        f"{run.run.name}: {why_of(run)}\n"
+        for run in made.results
+        if outcome_of(run) not in (PASSED, UNSUPPORTED)
+    )
 
 
 def _mark(run: MeetingRun, values: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import http.server
 import os
+import socket
 import ssl
 import sys
 import urllib.parse
@@ -38,10 +39,11 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     """A server over TLS; each connection shakes hands in a thread of its own."""
 
+    address_family = socket.AF_INET6  # which takes connections of IPv4 too
     request_queue_size = 128
 
     def __init__(self) -> None:
-        super().__init__(("", PORT), Handler)
+        super().__init__(("::", PORT), Handler)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain("/certs/cert.pem", "/certs/priv.key")
 
