@@ -23,8 +23,8 @@ TYPES = {
 }
 #: Bytes of the tag at the end of a Retry packet (RFC 9001, 5.8).
 RETRY_TAG_BYTES = 16
-#: Bits of the first byte: of a long header, and of every packet (RFC 9000, 17.2 and 17.3).
-_LONG, _FIXED = 0x80, 0x40
+#: Bit of the first byte of a long header (RFC 9000, 17.2).
+_LONG = 0x80
 _ETHERNET_BYTES, _UDP_BYTES, _IPV6_BYTES, _UDP = 14, 8, 40, 17
 _IPV4, _IPV6 = b"\x08\x00", b"\x86\xdd"
 
@@ -89,8 +89,10 @@ def _in_datagram(
     at = 0
     while at < len(data):
         whole_bytes = len(data) + missing_bytes - at
-        if not data[at] & _FIXED:
-            return  # zeros that fill the datagram
+        # Zeros fill a datagram. That the next bit is set does not tell a packet: ends may agree to
+        # send it at random (RFC 9287)
+        if not any(data[at:]):
+            return
         if not data[at] & _LONG:
             yield QuicPacket(time_ns, from_server, SHORT, whole_bytes)
             return

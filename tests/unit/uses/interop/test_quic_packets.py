@@ -42,7 +42,7 @@ def long(
     return head + struct.pack(">H", 0x4000 | len(content)) + content
 
 
-def frame(datagram: bytes, *, from_server: bool, six: bool = False) -> bytes:
+def frame(datagram: bytes | bytearray, *, from_server: bool, six: bool = False) -> bytes:
     ports = (443, 50_000) if from_server else (50_000, 443)
     udp = struct.pack(">4H", *ports, 8 + len(datagram), 0) + datagram
     if six:
@@ -81,6 +81,13 @@ def test_all_packets_of_a_datagram_are_read_and_zeros_that_fill_it_are_not(
         (True, SHORT, b"", b""),
     ]
     assert read_quic(file)[-1].size_bytes == 33
+
+
+def test_a_packet_whose_fixed_bit_is_greased_is_one(tmp_path: FilePath) -> None:
+    greased = bytearray(long(INITIAL, SERVER, bytes(50)) + b"\x01" * 30)
+    greased[0] &= 0xBF
+    (initial, short) = read_quic(capture(tmp_path / "a.pcapng", frame(greased, from_server=True)))
+    assert (initial.kind, initial.source, short.kind) == (INITIAL, SERVER, SHORT)
 
 
 def test_types_have_other_numbers_in_version_2(tmp_path: FilePath) -> None:
