@@ -26,9 +26,10 @@ ESTABLISHED = 1 << 1
 #: selects them as extensions.
 INET_DIAG_INFO, INET_DIAG_CONG = 2, 4
 #: The attribute with what the protocol above TCP says, in it that of MPTCP, and in that the token
-#: of the connection at this end (INET_ULP_INFO_MPTCP, MPTCP_SUBFLOW_ATTR_TOKEN_LOC in
-#: include/uapi/linux/mptcp.h).
-INET_DIAG_ULP_INFO, _ULP_INFO_MPTCP, _TOKEN_LOC = 19, 3, 2
+#: of the connection at this end and the subflow's flags (INET_ULP_INFO_MPTCP,
+#: MPTCP_SUBFLOW_ATTR_TOKEN_LOC, _FLAGS and MPTCP_SUBFLOW_FLAG_MCAP_LOC in include/uapi/linux).
+INET_DIAG_ULP_INFO, _ULP_INFO_MPTCP, _TOKEN_LOC, _FLAGS = 19, 3, 2, 8
+_IS_CAPABLE = 1 << 1
 #: struct inet_diag_req_v2 without its last member, a struct inet_diag_sockid: family,
 #: protocol, extensions, padding, states.
 REQUEST = struct.Struct("=BBBxI")
@@ -112,11 +113,20 @@ class Message(netlink.Message):
 
         RFC 8684, 3.2.
         """
+        return self._of_subflow(_TOKEN_LOC)
+
+    @property
+    def began_mptcp(self) -> bool:
+        """Whether it is the subflow with which an MPTCP connection began, and joined none."""
+        return bool((self._of_subflow(_FLAGS) or 0) & _IS_CAPABLE)
+
+    def _of_subflow(self, wanted: int) -> int | None:
+        """Return a number that MPTCP says of a subflow; None if it says nothing."""
         for name, value in netlink.attributes(self._attribute(INET_DIAG_ULP_INFO), 0):
             if name & ~NLA_F_NESTED == _ULP_INFO_MPTCP:
-                for inner, token in netlink.attributes(value, 0):
-                    if inner == _TOKEN_LOC:
-                        return int.from_bytes(token, sys.byteorder)
+                for inner, number in netlink.attributes(value, 0):
+                    if inner == wanted:
+                        return int.from_bytes(number, sys.byteorder)
         return None
 
     @property

@@ -28,6 +28,7 @@ def _row(message: Message) -> dict[str, Any]:
     return {
         "port": message.remote_port,
         "token": message.mptcp_token,
+        "is_first": message.began_mptcp,
         "local": f"{local}:{message.local_port}",
         "remote": remote,
         "congestion": message.congestion,

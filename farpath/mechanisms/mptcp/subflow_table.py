@@ -39,7 +39,7 @@ def _most_rows(plan: Plan) -> float:
     return len(mptcp_flows(plan)) * samples * _MOST_SUBFLOWS
 
 
-#: ``subflow``: its number in the flow, from 1 in the order of their beginnings. ``local``: its
+#: ``subflow``: its number in the flow, from 1, with which it began. ``local``: its
 #: address and port at the sender. ``bytes_acked``, ``retransmits``: since it began.
 TABLE = FurtherTable("subflows", COLUMNS, _most_rows)
 
@@ -65,7 +65,7 @@ def from_raw(raw_dir: FilePath, plan: Plan) -> pd.DataFrame:
         own = [
             (sample["t_s"], row)
             for sample in samples
-            for row in sample["rows"]
+            for row in sorted(sample["rows"], key=lambda row: not row["is_first"])
             if row["port"] == flow.port
         ]
         if own and all(row["token"] is None for _, row in own):

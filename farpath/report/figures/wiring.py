@@ -182,10 +182,11 @@ def _draw_link(axes: Axes, plan: Plan, layout: Layout, link: Link, nodes: dict[s
     ends = sorted([(first, link.one, link.other), (second, link.other, link.one)], key=_left_first)
     (left, _, _), (right, _, _) = ends
     # A cable to a node in another row has a bend, so that it does not cross the labels of others.
-    # It is at the switch: beside a host, another host may stand above or below.
+    # It is at the switch: beside a host with one cable, another host may stand above or below.
     # Between switches it is at the upper one, from which others may branch off.
     left_node, right_node = nodes[ends[0][1].node], nodes[ends[1][1].node]
-    is_at_left = not left_node.is_host and (right_node.is_host or left_node.row < right_node.row)
+    branches = not left_node.is_host or len(layout.host_ports(left_node.name)) > 1
+    is_at_left = branches and (right_node.is_host or left_node.row < right_node.row)
     bend = (left[0], right[1]) if is_at_left else (right[0], left[1])
     axes.plot(
         [left[0], bend[0], right[0]], [left[1], bend[1], right[1]], zorder=1,

@@ -91,14 +91,15 @@ def write_samples(folder: FilePath, token: int | None) -> None:
                 {
                     **common,
                     "local": f"10.0.0.{number}:400",
+                    "is_first": number == 1,
                     "bytes_acked": t_s * number * 1_000_000,
                     "rtt_us": 20_000 * number,
                     "cwnd_packets": 10,
                     "retransmits": number,
                 }
-                for number in (1, 3)
+                for number in (3, 1)
             ]
-            + [{**common, "port": 22, "local": "10.0.0.1:1"}],
+            + [{**common, "port": 22, "local": "10.0.0.1:1", "is_first": False}],
         }
         for t_s in (1, 2)
     ]
