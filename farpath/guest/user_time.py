@@ -18,8 +18,9 @@ from farpath.spec.user_time import ADDRESSES_FILE, MODULE
 from farpath.tools import modules
 
 COUNTS_FILE = FilePath("/proc", MODULE)
-#: Begins the line of a wall clock in that file; the others begin with a number.
-CLOCK = "clock "
+#: Begin lines of that file: of a wall clock, and of all loops without a system call that slept;
+#: lines of programs begin with a number.
+CLOCK, FREED = "clock ", "freed "
 #: How many programs are told to the host.
 MOST_LOOKERS = 4
 
@@ -56,7 +57,7 @@ def parse(text: str, hosts: Mapping[int, str]) -> tuple[bool, list[Looker]]:
     counter, *lines = text.splitlines()
     lookers: dict[tuple[str, int], Looker] = {}
     for line in lines:
-        if line.startswith(CLOCK):
+        if line.startswith((CLOCK, FREED)):
             continue
         network, process, looks, took_ns, command = line.split(" ", 4)
         if int(network) not in hosts:
@@ -66,6 +67,15 @@ def parse(text: str, hosts: Mapping[int, str]) -> tuple[bool, list[Looker]]:
         took_s = round(before.took_s + int(took_ns) / 1e9, 9)
         lookers[place] = Looker(*place, before.command, before.looks + int(looks), took_s)
     return counter == "tsc virtual", list(lookers.values())
+
+
+def freed(text: str) -> int:
+    r"""Parse how often the lab let others run beside a loop without a system call.
+
+    >>> freed("tsc virtual\nfreed 3\nclock 7 -1\n")
+    3
+    """
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith(FREED))
 
 
 def network_number(pid: int) -> int:
@@ -99,7 +109,15 @@ def clocks(text: str) -> dict[int, float]:
 
 
 def read(hosts: Mapping[int, str]) -> dict[str, Any]:
-    """Return as JSON has it: whether the counter is virtual, and who looked for most time."""
-    is_virtual, lookers = parse(COUNTS_FILE.read_text(errors="replace"), hosts)
+    """Return as JSON has it: whether the counter is virtual, and who looked for most time.
+
+    Loops without a system call are counted if there were any (``freed``).
+    """
+    text = COUNTS_FILE.read_text(errors="replace")
+    is_virtual, lookers = parse(text, hosts)
     lookers.sort(key=lambda looker: -looker.took_s)
-    return {"tsc_virtual": is_virtual, "lookers": [asdict(one) for one in lookers[:MOST_LOOKERS]]}
+    return {
+        "tsc_virtual": is_virtual,
+        "lookers": [asdict(one) for one in lookers[:MOST_LOOKERS]],
+        **({"freed": count} if (count := freed(text)) else {}),
+    }

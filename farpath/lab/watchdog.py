@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,6 +27,8 @@ NS_PER_S = 1e9
 LOOK_S = 1.0
 #: Field of proc_pid_status(5) that counts how often a process has waited.
 SWITCHES = "voluntary_ctxt_switches:"
+#: CPU s of each further loop without a system call, beside which others may run.
+FREE_AGAIN_S = 5.0
 #: States of a process that a signal or a debugger has stopped (proc_pid_stat(5)).
 STOPPED = ("T", "t")
 
@@ -46,6 +49,8 @@ class Patience:
     virtual clock stands still, while none of its programs runs, or after ``busy_virtual_s``.
     ``calling_cpu_s``: CPU time while the clock stands still, though programs make system calls, as
     one that compresses a file does; 0 if such calls are no sign of progress.
+    ``free_cpu_s``: CPU time without a system call after which other programs may run, which the
+    module of user time does; 0 for never, as where that module is not loaded.
     ``busy_virtual_s``: virtual time during which a program may read the clock in a loop.
     ``virtual_s``: virtual time. ``computing``: remedy for a guest that only computes.
     ``wall_s``: real time from the guest's start to its end, whether it makes progress or not.
@@ -56,6 +61,7 @@ class Patience:
     real_s: float = 120.0
     cpu_s: float = 20.0
     calling_cpu_s: float = 0.0
+    free_cpu_s: float = 0.0
     busy_virtual_s: float = 600.0
     virtual_s: float = 600.0
     computing: str = "fix the congestion control or program of yours, if one runs in it"
@@ -114,6 +120,19 @@ def is_stopped(pid: int) -> bool:
     return False
 
 
+def let_others_run(session: int) -> None:
+    """Tell the program of a guest that is running to let others run (usertime.c).
+
+    ``session``: the guest's. The kernel of the guest is its first process; of the others, which
+    carry its programs, one runs at a time.
+    """
+    for process in FilePath("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session and fields[0] == "R" and process.name != str(session):
+                os.kill(int(process.name), signal.SIGSEGV)
+
+
 def _waits(process: FilePath) -> int:
     _, _, after = (process / "status").read_text().partition(SWITCHES)
     return int(after.split(maxsplit=1)[0]) if after else 0
@@ -147,6 +166,7 @@ class Watchdog:
         self._clock = clock
         self._progress = progress or LastProgress()
         self._end_s = time.monotonic() + patience.wall_s
+        self._free_cpu_s = patience.free_cpu_s
         self.feed()
 
     def feed(self) -> None:
@@ -203,6 +223,9 @@ class Watchdog:
                 called = activity.waits != self._called.waits
                 if called and patience.calling_cpu_s and not late:
                     self._called, self._progress.at_s = activity, now_s
+                if self._free_cpu_s and activity.cpu_s - self._called.cpu_s > self._free_cpu_s:
+                    self._free_cpu_s = min(self._free_cpu_s, FREE_AGAIN_S)
+                    let_others_run(self.pid)
                 most_s = patience.calling_cpu_s or patience.cpu_s
                 self._check_computed(activity.cpu_s - self._called.cpu_s, patience.cpu_s)
                 self._check_computed(activity.cpu_s - last.cpu_s, most_s)

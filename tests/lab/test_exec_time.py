@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path as FilePath
 
 import pytest
 
+from farpath.lab import watchdog
+from farpath.lab.exec import program_run
 from farpath.lab.exec.program_run import WallTimeoutError
 from farpath.lab.watchdog import OutOfTime, Watchdog
 from farpath.record.program_record import load_program_record
@@ -36,6 +39,40 @@ async def main():
     await asyncio.gather(*(ping() for _ in range({CONNECTIONS})))
     print("burst", {CONNECTIONS}, (time.monotonic_ns() - began_ns) // 1000, flush=True)
 asyncio.run(main())
+"""
+
+#: A thread that reads a flag in a loop until another thread has set it, at once or after a sleep.
+SPINS = """
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+static atomic_int flag;
+static long now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+static void *set(void *after_us)
+{
+    if (after_us) usleep((long)after_us);
+    flag = 1;
+    return 0;
+}
+int main(void)
+{
+    for (long after_us = 0; after_us <= 1000; after_us += 1000) {
+        pthread_t thread;
+        long began_us = now_us();
+        flag = 0;
+        pthread_create(&thread, 0, set, (void *)after_us);
+        while (!flag);
+        printf("%ld\\n", now_us() - began_us);
+        pthread_join(thread, 0);
+    }
+}
 """
 
 
@@ -90,3 +127,25 @@ def test_programs_that_are_out_of_real_time_are_ended_and_leave_their_output(
     (kept,) = (tmp_path / "results").glob("*.output")
     assert (kept / "client.out").read_text() == "here\n"
     assert str(kept) in str(caught.value)
+
+
+def test_a_loop_without_a_system_call_waits_for_another_thread_which_then_runs(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one processor without preemption it would wait for ever."""
+    patience = dataclasses.replace(program_run.PATIENCE, free_cpu_s=0.5)
+    monkeypatch.setattr(program_run, "PATIENCE", patience)
+    monkeypatch.setattr(watchdog, "FREE_AGAIN_S", 0.2)
+    lab = Lab(tmp_path)
+    program = tmp_path / "spins"
+    spins = ["gcc", "-O1", "-pthread", "-x", "c", "-o", str(program), "-"]
+    subprocess.run(spins, input=SPINS, text=True, check=True)
+    outcome = lab.run((str(program),), rtt="10ms")
+    assert outcome.ending.status == 0
+    at_once_us, later_us = map(int, lab.stdout.getvalue().split())
+    # A sleep of 40 us, with the kernel's slack; and sleeps that double until 1 ms has passed
+    assert 40 <= at_once_us < 200
+    assert 1_000 <= later_us < 3_000
+    record = load_program_record(outcome.directory).data
+    assert record["readback"]["user_time"]["freed"] >= 5
+    assert "without a system call" in record["warnings"][0]

@@ -61,6 +61,7 @@ PATIENCE = Patience(
     real_s=600.0,
     cpu_s=60.0,
     calling_cpu_s=3600.0,
+    free_cpu_s=20.0,
     computing="computing takes no virtual time, so that a program which waits in a loop without "
     "a system call waits for ever; let it sleep or poll",
     shows_console=False,
@@ -71,6 +72,11 @@ PATIENCE = Patience(
 REAL_COUNTER = (
     "this machine forbids a virtual time stamp counter (prctl PR_SET_TSC): programs that read it, "
     "such as those of Go and Java, differ from run to run"
+)
+#: Note in a record of programs that computed for long without a system call.
+FREED = (
+    "programs computed for long without a system call, as in a loop that waits for another, and "
+    "slept {count:,} times so that others run: where they do not wait, the next run may differ"
 )
 LOG = logging.getLogger(__name__)
 
@@ -238,9 +244,9 @@ def _fill(
         warnings = [*raw.warnings, *idle_path.idle_warnings(idle)]
         for warning in idle_path.idle_warnings(idle):
             LOG.warning(warning)
-        if not user_time["tsc_virtual"]:
-            warnings.append(REAL_COUNTER)
-            LOG.warning(REAL_COUNTER)
+        for warning in time_warnings(user_time):
+            warnings.append(warning)
+            LOG.warning(warning)
         if collect is not None:
             _bring_back(place / COLLECTED_DIR, collect)
         output = Output(plan, raw.raw, raw.readback, no_flows(), ended_s=ending.took_s)
@@ -267,6 +273,14 @@ def _fill(
             preset=session.preset,
         )
     return ending, stamp
+
+
+def time_warnings(user_time: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the warnings of programs' time, by what the guests tell of it."""
+    if not user_time["tsc_virtual"]:
+        yield REAL_COUNTER
+    if count := user_time.get("freed", 0):
+        yield FREED.format(count=count)
 
 
 def _ending(event: dict[str, Any], ended_s: dict[str, float]) -> Ending:

@@ -15,7 +15,7 @@ from farpath.base.errors import LabFailedError
 from farpath.base.files import remove_directory, require_unicode, safe_name
 from farpath.lab import machine_files
 from farpath.lab.artifacts.images import Images, find_images
-from farpath.lab.exec.program_run import REAL_COUNTER, Guest, play, with_remedy
+from farpath.lab.exec.program_run import Guest, play, time_warnings, with_remedy
 from farpath.lab.provenance import images_identity, provenance
 from farpath.lab.replacement import circumstances, whole_record
 from farpath.record import idle_path
@@ -138,8 +138,7 @@ def _fill(
         idle = {name: found[name] for name in run.plan.idle_pings}
         warnings = [*raw.warnings, *idle_path.idle_warnings(idle)]
         user_time = _user_time([end["user_time"] for end in ends])
-        if not user_time["tsc_virtual"]:
-            warnings.append(REAL_COUNTER)
+        warnings += time_warnings(user_time)
         for warning in warnings:
             LOG.warning(warning)
         stamp = write_service_record(
@@ -184,7 +183,9 @@ def merged_notes(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _user_time(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what all guests found of their programs' time as one."""
+    freed = sum(one.get("freed", 0) for one in found)
     return {
         "tsc_virtual": all(one["tsc_virtual"] for one in found),
         "lookers": [looker for one in found for looker in one["lookers"]],
+        **({"freed": freed} if freed else {}),
     }

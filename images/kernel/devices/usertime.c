@@ -23,6 +23,11 @@
  * the same in each run. A look that takes long sleeps, so that other programs go on
  * meanwhile.
  *
+ * Loops without a system call. A program that reads a variable until another program or
+ * thread changes it never enters the kernel, and so no other runs. The lab sends the process
+ * that carries it SIGSEGV once it has computed for long; the program then sleeps, for twice
+ * as long each time until it makes a system call that is watched.
+ *
  * The wall clock of a host. All hosts share this kernel's CLOCK_REALTIME. The processes of
  * a host have a PID namespace of their own, and of one such namespace the calls that return
  * the time add an offset to it: clock_gettime() of CLOCK_REALTIME, its coarse form and
@@ -33,7 +38,8 @@
  * they would have ended, and TFD_TIMER_CANCEL_ON_SET cancels none; times of files, of
  * io_uring, of adjtimex() and of SIOCGSTAMP are without the offset.
  *
- * /proc/usertime has "tsc", and "virtual" or "real"; then a line for each stepped clock:
+ * /proc/usertime has "tsc", and "virtual" or "real"; then "freed", and how often a loop
+ * without a system call has slept; then a line for each stepped clock:
  * "clock", number of the PID namespace, offset in ns; then a line for each program whose
  * looks took time: number of its network namespace, process, looks that took time, their
  * time in ns, and command. Number and offset written to it step a clock.
@@ -199,6 +205,7 @@ struct looker {
 	u64 seen_ns;		/* the end of its last call that was watched */
 	ulong waits;		/* how often it had waited then */
 	ulong faults;		/* and how many pages it had touched first */
+	u64 freed_ns;		/* how long it slept last in a loop without a system call */
 	u64 habit_ns;		/* how long its last loop was, halved each time since */
 	u32 looks, failures, steps;
 	u32 spare;		/* looks; outlasts waits */
@@ -219,6 +226,7 @@ static clone_call original_clone;
 static int (*stub_main)(void *);
 static u64 loaded_ns;
 static bool refused;
+static ulong freed;
 /* Wall clocks that have been stepped, by their host's PID namespace */
 static struct wall_clock {
 	u32 namespace;
@@ -363,6 +371,19 @@ static void note(bool moved, bool looked, bool failed, int stepped)
 	}
 	one->waits = current->nvcsw;
 	one->seen_ns = virtual_ns();
+	one->freed_ns = 0;
+}
+
+/* The running program has computed for long without a system call */
+static void let_others_run(void)
+{
+	struct looker *one = looker_of(current);
+
+	if (current->start_time < loaded_ns)
+		return;
+	one->freed_ns = one->freed_ns ? 2 * one->freed_ns : SHORT_NS;
+	freed++;
+	pass_time(one->freed_ns);
 }
 
 /* ---------------------------------------------- the wall clock of a host */
@@ -673,6 +694,10 @@ static bool read_counter(struct uml_pt_regs *regs)
 
 static void user_segv(int signal, struct siginfo *info, struct uml_pt_regs *regs, void *context)
 {
+	if (UPT_IS_USER(regs) && info->si_code == SI_USER) {
+		let_others_run();
+		return;
+	}
 	if (UPT_IS_USER(regs) && UPT_FAULTINFO(regs)->trap_no == GENERAL_PROTECTION &&
 	    read_counter(regs))
 		return;
@@ -703,6 +728,7 @@ static int show_lookers(struct seq_file *file, void *unused)
 	int number;
 
 	seq_printf(file, "tsc %s\n", refused ? "real" : "virtual");
+	seq_printf(file, "freed %lu\n", freed);
 	for (number = 0; number < clock_count; number++)
 		seq_printf(file, "clock %u %lld\n", clocks[number].namespace,
 			   clocks[number].offset_ns);
