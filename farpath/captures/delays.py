@@ -14,6 +14,9 @@ from farpath.captures.segments import ACK, SYN, Capture, Connection
 #: of its sender, or another number of IPv4.
 _KEY = ("from_client", "seq", "ack", "length", "tcp_flags", "tsval", "tsecr", "ip_id")
 
+#: The first bound of a histogram of queueing delays, and the factor from one to the next.
+LEAST_BOUND_MS, BOUND_FACTOR = 1e-3, 1.1
+
 
 @dataclass(frozen=True)
 class Way:
@@ -116,10 +119,16 @@ def _numbered(segments: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(way: Way) -> Mapping[str, float | int | None]:
-    """Return packets, lost ones, and delays in ms: least, median, 99th percentile, largest."""
+    """Return packets, lost ones, and delays in ms.
+
+    These are the least, the median, the 99th percentile, the 99.9th and the largest of all packets
+    that arrived.
+    """
     delays_ms = way.delays["delay_ns"].to_numpy() / 1e6
-    names = ("least_ms", "median_ms", "p99_ms", "largest_ms")
-    values = np.percentile(delays_ms, (0, 50, 99, 100)) if delays_ms.size else (None,) * 4
+    names = ("least_ms", "median_ms", "p99_ms", "p999_ms", "largest_ms")
+    values = (
+        np.percentile(delays_ms, (0, 50, 99, 99.9, 100)) if delays_ms.size else (None,) * len(names)
+    )
     return {
         "packets": way.packets,
         "lost": len(way.lost),
@@ -128,3 +137,23 @@ def summary(way: Way) -> Mapping[str, float | int | None]:
             for name, value in zip(names, values, strict=True)
         },
     }
+
+
+def queueing_histogram(way: Way) -> list[tuple[float, int]]:
+    """Return how many packets of a direction waited how long in queues: each of them counts.
+
+    A packet waited for what its delay is above the least of all: on a path whose delay is constant
+    that is the queue's, with the difference that sizes of packets make. Each pair has a bound in
+    ms and the number of packets that waited less than it and not less than the bound before, the
+    first from 0 on. Bounds rise by a tenth from ``LEAST_BOUND_MS`` on; empty ones are left out.
+    """
+    delays_ms = way.delays["delay_ns"].to_numpy() / 1e6
+    if not delays_ms.size:
+        return []
+    ratios = np.maximum(delays_ms - delays_ms.min(), 0.0) / LEAST_BOUND_MS
+    logs = np.log(np.maximum(ratios, np.finfo(float).tiny)) / np.log(BOUND_FACTOR)
+    bins, counts = np.unique(np.maximum(np.floor(logs) + 1, 0).astype(int), return_counts=True)
+    return [
+        (LEAST_BOUND_MS * BOUND_FACTOR ** int(each), int(count))
+        for each, count in zip(bins, counts, strict=True)
+    ]

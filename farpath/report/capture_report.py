@@ -21,6 +21,7 @@ from farpath.captures.delays import (
     connection_between,
     merge,
     nearer_client,
+    queueing_histogram,
     summary,
 )
 from farpath.captures.segments import Capture, Connection, read_segments
@@ -194,7 +195,10 @@ def capture_report(captures: Captures, question: Question) -> Report:
             },
             "one_way_delay": None
             if merged is None
-            else {name: dict(summary(way)) for name, way in _ways(merged).items()},
+            else {
+                name: {**summary(way), "queueing_histogram": queueing_histogram(way)}
+                for name, way in _ways(merged).items()
+            },
             "warnings": warnings,
         },
     )
@@ -309,7 +313,7 @@ def _tables(
         tables.append(
             Table.of_texts(
                 "One-way delay in ms of packets that are in both captures",
-                ("direction", "packets", "lost", "least", "median", "p99", "largest"),
+                ("direction", "packets", "lost", "least", "median", "p99", "p99.9", "largest"),
                 [
                     (name.replace("_", " the "), *_texts(summary(way)))
                     for name, way in _ways(merged).items()

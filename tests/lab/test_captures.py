@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from farpath.captures.analysis import MARKS, marked
-from farpath.captures.delays import connection_between, merge
+from farpath.captures.delays import connection_between, merge, queueing_histogram, summary
 from farpath.captures.segments import read_segments
 from farpath.lab.run import run
 from farpath.mechanisms.capture.capture_files import captured_files
@@ -117,6 +117,16 @@ def test_captures_of_both_hosts_give_the_drops_and_delays_of_the_run(captured: R
     assert back_ns.between(RTT_NS // 2, RTT_NS // 2 + LATE_NS).all()
     ahead_ns = merged.to_server.delays["delay_ns"]
     assert abs(ahead_ns.min() - RTT_NS / 2) < SERIALISATION_NS + LATE_NS
+    # The queue was full, and the last packet that it held waited for the whole buffer
+    histogram = queueing_histogram(merged.to_server)
+    assert sum(count for _, count in histogram) == len(ahead_ns)
+    full_ms = 8e3 * captured.plan.path.buffer_bytes / RATE_BPS
+    assert full_ms / 1.1 < histogram[-1][0] < full_ms * 1.2
+    assert (
+        full_ms / 2
+        < float(summary(merged.to_server)["p999_ms"] or 0) - RTT_NS / 2e6
+        <= full_ms + 0.3
+    )
     # What the bottleneck dropped is sent again once, and nothing else is
     assert marked(near.of(connection), connection)["retransmission"].sum() == drops
     assert not marked(far.of(there), there)["ack_lost_segment"].any()

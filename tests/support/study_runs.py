@@ -50,10 +50,11 @@ def write_run(
         for second in range(1, round(flow.stop_s - flow.start_s) + 1)
     ]  # fmt: skip
     seconds = range(round(plan.schedule.duration_s))
+    queue = typed_frame("queue", [(float(t_s), 0, 0, 0) for t_s in seconds])
     samples = Samples(
         typed_frame("flows", flows),
         typed_frame("ping", [(float(t_s), plan.path.rtt_ms) for t_s in seconds]),
-        typed_frame("queue", [(float(t_s), 0, 0, 0) for t_s in seconds]),
+        queue.assign(marks=0) if plan.path.queue else queue,
     )
     raw = record_dir.parent / ".raw"
     raw.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 
-from farpath.captures.delays import Merged, connection_between, merge, nearer_client, summary
+import pandas as pd
+import pytest
+
+from farpath.captures.delays import (
+    Merged,
+    Way,
+    connection_between,
+    merge,
+    nearer_client,
+    queueing_histogram,
+    summary,
+)
 from farpath.captures.segments import Capture, read_segments
 from tests.support.packet_files import CLIENT, SERVER, Sent, as_pcap, handshake
 
@@ -49,10 +60,33 @@ def test_delays_of_both_directions_and_the_lost_packet_are_found(tmp_path: FileP
     assert set(merged.to_client.delays["delay_ns"]) == {TO_CLIENT_NS}
     assert merged.to_server.lost["seq"].tolist() == [2001]
     assert summary(merged.to_server) == {
-        "packets": 7, "lost": 1, "least_ms": 25, "median_ms": 25, "p99_ms": 25, "largest_ms": 25,
+        "packets": 7, "lost": 1, "least_ms": 25, "median_ms": 25, "p99_ms": 25, "p999_ms": 25,
+        "largest_ms": 25,
     }  # fmt: skip
     assert not merged.is_of_two_clocks
     assert not merged.has_other_sizes
+
+
+def _way_of(delays_ms: list[float]) -> Way:
+    delays_ns = [round(1e6 * delay_ms) for delay_ms in delays_ms]
+    delays = pd.DataFrame({"time_ns": range(len(delays_ns)), "delay_ns": delays_ns})
+    return Way(True, delays, delays.head(0), 0)
+
+
+def test_a_histogram_has_every_packet_and_its_tail_is_that_of_the_delays() -> None:
+    # Two packets in a thousand wait 80 ms, others up to 9.98 ms
+    way = _way_of([25 + 0.01 * (number % 999) for number in range(4990)] + [105.0] * 10)
+    histogram = queueing_histogram(way)
+    assert sum(count for _, count in histogram) == 5000
+    assert [bound for bound, _ in histogram] == sorted(bound for bound, _ in histogram)
+    bound, count = histogram[-1]
+    assert count == 10
+    assert 80 < bound <= 80 * 1.1
+    p999_ms = summary(way)["p999_ms"]
+    assert p999_ms == pytest.approx(105.0)
+    # Packets that never waited are below the first bound
+    assert histogram[0] == (1e-3, 5)
+    assert queueing_histogram(_way_of([])) == []
 
 
 def test_what_leaves_after_the_other_capture_has_ended_is_not_lost(tmp_path: FilePath) -> None:

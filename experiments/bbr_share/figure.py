@@ -1,0 +1,53 @@
+"""The figure of BBR's share by buffer, measured and modelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from farpath.metrics.measures import Measure, select_measures
+from farpath.report.figures.intervals import draw_intervals
+from farpath.report.figures.marks import style_of
+from farpath.report.figures.style import FULL_IN, INK, RULE, print_style
+from farpath.runs.experiment import RecordedRun
+
+from . import analysis
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def _buffer(measure: Measure) -> float:
+    return float(measure.about["buffer"].removesuffix("xBDP"))
+
+
+def draw_share(measures: Sequence[Measure]) -> Figure:
+    """Draw the share of BBR's flow by buffer with its intervals, and the model dashed."""
+    from matplotlib.figure import Figure
+
+    shares = select_measures(measures, analysis.SHARE)
+    with print_style():
+        figure = Figure(figsize=FULL_IN, layout="constrained")
+        axes = figure.subplots()
+        for index, stack in enumerate(dict.fromkeys(each.about["stack"] for each in shares)):
+            of_stack = [each for each in shares if each.about["stack"] == stack]
+            colour, mark = style_of(index)
+            draw_intervals(axes, of_stack, _buffer, mark, colour, stack)
+        model = {_buffer(each): each.theory or 0.0 for each in shares}
+        axes.plot(sorted(model), [model[x] for x in sorted(model)], "--", color=INK, label="model")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(sorted(model), [f"{x:g}" for x in sorted(model)])
+        axes.set_xlabel("buffer (BDP)")
+        axes.set_ylabel(analysis.SHARE)
+        axes.set_ylim(0, 1)
+        axes.grid(True, color=RULE, linewidth=0.3)
+        axes.legend(frameon=False, fontsize=7)
+    return figure
+
+
+def figures(
+    measures: Sequence[Measure], runs: Sequence[RecordedRun]
+) -> Iterator[tuple[str, Figure]]:
+    """Draw the one figure of all measures."""
+    if measures:
+        yield analysis.EXPERIMENT, draw_share(measures)
