@@ -64,7 +64,8 @@ def interop(
     from farpath.uses.interop.cases import asked_cases
     from farpath.uses.interop.endpoint import chosen
     from farpath.uses.interop.endpoint import endpoints as found_endpoints
-    from farpath.uses.interop.measure import FAILED, meetings, run_meetings
+    from farpath.uses.interop.measure import run_meetings
+    from farpath.uses.interop.meeting import meetings
     from farpath.uses.interop.table import (
         junit_cases,
         matrix_table,
@@ -72,6 +73,7 @@ def interop(
         reasons,
         results_table,
     )
+    from farpath.uses.interop.verdict import FAILED
 
     cases = asked_cases(case)
     number = parse_seed(str(seed))

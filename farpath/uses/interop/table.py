@@ -10,7 +10,7 @@ from farpath.report.table import Table
 from farpath.report.tables.program_runs import failed_case
 from farpath.runs.make import FailedRun, MadeRun, MadeSet
 from farpath.uses.interop.cases import CASES
-from farpath.uses.interop.measure import FAILED, PASSED, UNSUPPORTED, CaseResult
+from farpath.uses.interop.verdict import FAILED, PASSED, UNSUPPORTED, CaseResult
 
 MeetingRun = MadeRun[CaseResult] | FailedRun
 #: Marks of results in the matrix.

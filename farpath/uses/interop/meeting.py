@@ -1,0 +1,53 @@
+"""A meeting: a case between a server and a client, and the files that it is about."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from farpath.uses.interop.cases import Case
+from farpath.uses.interop.endpoint import Endpoint
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A case between a server and a client, with the seed of its run."""
+
+    server: Endpoint
+    client: Endpoint
+    case: Case
+    seed: int = 1
+
+    @property
+    def name(self) -> str:
+        """Its name for people."""
+        return f"{self.case.name}, {self.client.name} from {self.server.name}"
+
+    @property
+    def is_quic(self) -> bool:
+        """Whether both speak QUIC, whose packets are looked at."""
+        return not (self.server.is_tcp or self.client.is_tcp)
+
+    def files(self) -> dict[str, bytes]:
+        """Return the files of the case by name, as its seed makes them."""
+        found = {}
+        for number, size_bytes in enumerate(self.case.files):
+            chance = random.Random(f"interop {self.case.name} {self.seed} {number}")
+            name = "".join(chance.choices(string.ascii_lowercase, k=self.case.name_letters))
+            found[name] = chance.randbytes(size_bytes)
+        return found
+
+
+def meetings(
+    servers: Sequence[Endpoint], clients: Sequence[Endpoint], cases: Sequence[Case], seed: int
+) -> tuple[Meeting, ...]:
+    """Return all cases of all pairs that can speak to each other: TCP with TCP alone."""
+    return tuple(
+        Meeting(server, client, case, seed)
+        for server in servers
+        for client in clients
+        if server.is_tcp == client.is_tcp
+        for case in cases
+    )
