@@ -39,8 +39,8 @@ def _most_rows(plan: Plan) -> float:
     return len(mptcp_flows(plan)) * samples * _MOST_SUBFLOWS
 
 
-#: ``subflow``: its number in the flow, from 1, with which it began. ``local``: its
-#: address and port at the sender. ``bytes_acked``, ``retransmits``: since it began.
+#: ``subflow``: its number in the flow, which began with 1. ``local``: its address and port at the
+#: sender. ``bytes_acked``, ``retransmits``: since it began.
 TABLE = FurtherTable("subflows", COLUMNS, _most_rows)
 
 
