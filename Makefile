@@ -365,10 +365,10 @@ test: host-packages
 	exit $$status
 
 packages-of-test:
-	@images/host-packages browser qemu tshark presets debug
+	@images/host-packages browser qemu tshark presets debug interop
 
 test-nightly: setup $(DEV) $(PAPER) $(NOTEBOOK)
-	@images/host-packages browser slurm qemu tshark presets debug
+	@images/host-packages browser slurm qemu tshark presets debug interop
 	.venv/bin/pytest $(ON_EVERY_CORE) -m nightly tests
 
 base-image:
