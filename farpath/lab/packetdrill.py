@@ -20,23 +20,18 @@ from typing import Any
 from farpath.base.errors import BadInputError, MachineLacksError
 from farpath.base.files import read_regular
 from farpath.base.project import IMAGES
-from farpath.lab import machine, process, suites, uml
+from farpath.lab import suites
 from farpath.lab.artifacts import elf
 from farpath.lab.artifacts.images import Images
-from farpath.lab.process import Guest
-from farpath.lab.watchdog import VirtualClock
-from farpath.spec.protocol import ORDERS, PACKETDRILL_DIR, RUNNER, TIMES
+from farpath.lab.suite_guest import SUITE, run_in_guest
+from farpath.spec.protocol import ORDERS, RUNNER, TIMES
 
 TOOL = "packetdrill"
 TIMES_SOURCE = IMAGES / "packetdrill" / "times.c"
 SUFFIX = ".pkt"
 #: File that the kernel's runner reads outside its own directory, relative to that directory.
 HELPERS = "../../kselftest/ktap_helpers.sh"
-#: Where the suite is in the guest's directory.
-SUITE = FilePath("suite")
 _DEFINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
-#: Memory of the guest in bytes.
-GUEST_BYTES = 512 << 20
 
 
 @dataclass(frozen=True)
@@ -254,31 +249,6 @@ def run_scripts(
 
     run_in_guest(images, log, fill, note)
     return tuple(results)
-
-
-def run_in_guest(
-    images: Images,
-    log: FilePath,
-    fill: Callable[[FilePath], None],
-    note: Callable[[Mapping[str, Any]], None],
-) -> None:
-    """Run the scripts of a directory in a new guest.
-
-    ``fill``: fills the directory, with ``ORDERS`` among its files. ``note``: called with the event
-    of each script that has ended. Raises the errors of ``run_scripts``.
-    """
-
-    def handle_event(event: dict[str, Any]) -> None:
-        if event["event"] == "script":
-            note(event)
-
-    machine.check_machine()
-    environment = uml.guest_environment(images, 1, GUEST_BYTES)
-    with machine.reserved_cores(1) as [core], process.shared_directory(images, None) as share:
-        fill(share / PACKETDRILL_DIR)
-        command = uml.guest_command(images, core, GUEST_BYTES, ipv6=True)
-        clock = VirtualClock(images.linux_elf)
-        process.run_guests([Guest(command, environment, clock)], share, log, handle_event)
 
 
 def _compile(source: FilePath, library: FilePath) -> None:

@@ -15,8 +15,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import BadInputError
-from farpath.lab import packetdrill, suites
+from farpath.lab import suites
 from farpath.lab.artifacts.images import Images
+from farpath.lab.suite_guest import SUITE, run_in_guest
 from farpath.spec.protocol import ORDERS
 
 #: Statuses of scripts beside failures (tools/testing/selftests/kselftest.h).
@@ -120,11 +121,11 @@ def run_selftests(
         found = [name for name in _LIBRARIES if (folder / name).is_file()]
         suite = suites.suite_of(folder, found)
         (directory / "bin").mkdir(parents=True)
-        suite.copy(directory / packetdrill.SUITE)
+        suite.copy(directory / SUITE)
         orders = [
             {
                 "name": name,
-                "folder": str(packetdrill.SUITE / suite.place),
+                "folder": str(SUITE / suite.place),
                 "file": name,
                 "command": ["bash", f"./{name}"],
             }
@@ -133,5 +134,5 @@ def run_selftests(
         ]
         (directory / ORDERS).write_text(json.dumps({"scripts": orders}))
 
-    packetdrill.run_in_guest(images, log, fill, note)
+    run_in_guest(images, log, fill, note)
     return tuple(results)
