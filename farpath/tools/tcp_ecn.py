@@ -37,8 +37,7 @@ def parse(info: bytes) -> ConnectionEcn:
     """Parse a struct tcp_info; raises ValueError if it is too short."""
     if len(info) < tcp_info.LAYOUT.size + _LAYOUT.size:
         raise ValueError(f"struct tcp_info has {len(info)} bytes here: the kernel is too old")
-    names = [name for name, _ in tcp_info.FIELDS]
-    values = dict(zip(names, tcp_info.LAYOUT.unpack_from(info), strict=True))
+    values = tcp_info.members(info)
     received_ce, ect_1_bytes, bits = _LAYOUT.unpack_from(info, tcp_info.LAYOUT.size)
     mode = BY_TCP_INFO[bits & _MODE_MASK]
     return ConnectionEcn(mode, values["data_segs_in"], received_ce, ect_1_bytes)

@@ -61,6 +61,12 @@ BLOCK = struct.Struct("<I")
 LEVEL = 1
 
 
+def members(info: bytes) -> dict[str, int]:
+    """Return the members of a struct tcp_info by name; struct.error if it is too short."""
+    names = [name for name, _ in FIELDS]
+    return dict(zip(names, LAYOUT.unpack_from(info), strict=True))
+
+
 def bytes_acked(info: bytes) -> int:
     """Return the number of acknowledged bytes in a struct tcp_info."""
     acked: int = _BYTES.unpack_from(info, _ACKED_AT)[0]

@@ -21,9 +21,7 @@ from farpath.tools.inet_diag import INET_DIAG_CONG, INET_DIAG_INFO, Message
 
 
 def _row(message: Message) -> dict[str, Any]:
-    names = [name for name, _ in tcp_info.FIELDS]
-    values = tcp_info.LAYOUT.unpack(message.tcp_info[: tcp_info.LAYOUT.size])
-    info = dict(zip(names, values, strict=True))
+    info = tcp_info.members(message.tcp_info)
     local, remote = message.addresses
     return {
         "port": message.remote_port,

@@ -49,10 +49,7 @@ class Intervals:
 
 def _state(connection: socket.socket) -> dict[str, int]:
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, tcp_info.LAYOUT.size)
-    names = [name for name, _ in tcp_info.FIELDS]
-    found = dict(
-        zip(names, tcp_info.LAYOUT.unpack(info.ljust(tcp_info.LAYOUT.size, b"\0")), strict=True)
-    )
+    found = tcp_info.members(info.ljust(tcp_info.LAYOUT.size, b"\0"))
     return {
         "retransmits": found["total_retrans"],
         "snd_cwnd": found["snd_cwnd"] * found["snd_mss"],
