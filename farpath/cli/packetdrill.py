@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from farpath.cli.shared_options import RESULTS, AsJson, LogDir
+from farpath.cli.shared_options import RESULTS, AsJson, LabKernel, LogDir
 
 if TYPE_CHECKING:
     from farpath.lab.packetdrill import Script
@@ -58,12 +58,7 @@ def packetdrill(
             help="A symbol of scripts, as in TFO_COOKIE=3021b9d889017eeb; repeatable.",
         ),
     ] = None,
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KERNEL", help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."
-        ),
-    ] = None,
+    kernel: LabKernel = None,
     out: LogDir = RESULTS,
     as_json: AsJson = False,
 ) -> None:
@@ -72,8 +67,7 @@ def packetdrill(
     You have to build packetdrill, since Debian has no package of it. Exit status 1: a script fails.
     """
     from farpath.base.files import make_directory
-    from farpath.lab.artifacts.images import find_images
-    from farpath.lab.artifacts.kernels import images_of, one_kernel, release_of
+    from farpath.lab.artifacts.kernels import lab_images, release_of
     from farpath.lab.packetdrill import (
         find_scripts,
         find_tool,
@@ -88,9 +82,7 @@ def packetdrill(
     families = parse_families(family, folder)
     orders = orders_of(scripts, families, parse_defines(define or [], folder))
     program = find_tool(tool)
-    images = (
-        find_images() if kernel is None else images_of(one_kernel(kernel, "--kernel"), LOG.info)
-    )
+    images = lab_images(kernel, LOG.info)
     tests = f", {len(orders)} tests" if families else ""
     LOG.info(f"packetdrill: {len(scripts)} scripts{tests} on Linux {release_of(images)}")
     make_directory(out)

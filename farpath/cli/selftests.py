@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from farpath.cli.shared_options import RESULTS, AsJson, LogDir
+from farpath.cli.shared_options import RESULTS, AsJson, LabKernel, LogDir
 
 if TYPE_CHECKING:
     from farpath.lab.selftests import Selftest
@@ -39,12 +39,7 @@ def selftests(
     times: Annotated[
         str, typer.Option(metavar="NUMBER", help="How often all of them run, in one guest.")
     ] = "1",
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KERNEL", help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."
-        ),
-    ] = None,
+    kernel: LabKernel = None,
     out: LogDir = RESULTS,
     as_json: AsJson = False,
 ) -> None:
@@ -53,16 +48,13 @@ def selftests(
     A script that passes once and fails once is a flake. Exit status 1: a script failed.
     """
     from farpath.base.files import make_directory
-    from farpath.lab.artifacts.images import find_images
-    from farpath.lab.artifacts.kernels import images_of, one_kernel, release_of
+    from farpath.lab.artifacts.kernels import lab_images, release_of
     from farpath.lab.selftests import MOST_TIMES, find_scripts, run_selftests
     from farpath.mechanisms import quantities
 
     scripts = find_scripts(folder, tuple(name for name in (only or "").split(",") if name))
     count = quantities.whole((1, MOST_TIMES)).parse(times, "times")
-    images = (
-        find_images() if kernel is None else images_of(one_kernel(kernel, "--kernel"), LOG.info)
-    )
+    images = lab_images(kernel, LOG.info)
     LOG.info(f"selftests: {len(scripts)} scripts, {count} times, on Linux {release_of(images)}")
     make_directory(out)
     results = run_selftests(

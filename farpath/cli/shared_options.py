@@ -45,6 +45,12 @@ Cores = Annotated[
     ),
 ]
 RecordedRun = Annotated[FilePath, typer.Argument(metavar="RUN", help="Directory of a record.")]
+LabKernel = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KERNEL", help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."
+    ),
+]
 OtherKernel = Annotated[
     str | None,
     typer.Option(metavar="KERNEL", help="Another kernel than the record's, as for farpath run."),

@@ -120,6 +120,14 @@ def one_kernel(text: str, option: str) -> str:
     return text
 
 
+def lab_images(kernel: str | None, tell: Callable[[str], None]) -> Images:
+    """Return the images of the lab, or those of one kernel of a user's for all sites.
+
+    ``kernel``: as an option ``--kernel`` names it. Raises as ``one_kernel`` and ``images_of``.
+    """
+    return find_images() if kernel is None else images_of(one_kernel(kernel, "--kernel"), tell)
+
+
 def _built(
     text: str, tell: Callable[[str], None], further: Mapping[str, str] = MappingProxyType({})
 ) -> Images:

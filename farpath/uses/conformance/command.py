@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from farpath.cli.shared_options import AsJson, Cores, Draws, ReportsDir
+from farpath.cli.shared_options import AsJson, Cores, Draws, LabKernel, ReportsDir
 
 if TYPE_CHECKING:
     from farpath.report.report import Report
@@ -36,12 +36,7 @@ def conformance(
         str | None,
         typer.Option(metavar="NAMES", help="Scenarios to run: timeout, two-losses,*-rtt."),
     ] = None,
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KERNEL", help="linux-source-7.3 or a Linux tree (default: the lab's kernel)."
-        ),
-    ] = None,
+    kernel: LabKernel = None,
     draws: Draws = None,
     cores: Cores = None,
     out: ReportsDir = RESULTS,
@@ -57,8 +52,7 @@ def conformance(
     Exit status 1: a value differs, and Linux is not known to differ there; 4: a run failed.
     """
     from farpath.base.files import require_directory, safe_name
-    from farpath.lab.artifacts.images import find_images
-    from farpath.lab.artifacts.kernels import images_of, one_kernel, title_of
+    from farpath.lab.artifacts.kernels import lab_images, title_of
     from farpath.lab.machine import available_cores
     from farpath.runs.run_set import draws_of_run
     from farpath.uses.conformance.runner import run_scenarios
@@ -75,9 +69,7 @@ def conformance(
     # Wrong options are refused before a kernel is built.
     require_directory(out)
     runs = [draws_of_run(scenario.name, scenario.request(stack), draws) for scenario in chosen]
-    images = (
-        find_images() if kernel is None else images_of(one_kernel(kernel, "--kernel"), LOG.info)
-    )
+    images = lab_images(kernel, LOG.info)
     title = f"{title_of(images)} ({kernel})" if kernel else title_of(images)
     result = run_scenarios(chosen, runs, stack, title, images, out / "records", at_once)
     made = _report(result)
