@@ -38,8 +38,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         plan, record = recorded.run.plan, recorded.record
         flows = len(plan.schedule.flows)
         about = {"stack": recorded.run.request.stack, "flows": str(flows)}
-        queue = record.samples.queue
-        settled = queue[queue["t_s"] >= flow_metrics.warm_up_end_s(record)]
+        settled = flow_metrics.settled_queue(record)
         standing = float(np.median(settled["backlog_bytes"])) / plan.path.bdp_bytes
         means_bps = [flow_metrics.mean_bps(record, each.name) for each in plan.schedule.flows]
         used = sum(means_bps) / flow_metrics.goodput_bps(plan)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from farpath.metrics.measures import Measure, select_measures
 from farpath.report.figures.intervals import draw_intervals
 from farpath.report.figures.stack_colours import look_of
-from farpath.report.figures.style import FULL_IN, INK, RULE, print_style
+from farpath.report.figures.style import INK, one_frame
 from farpath.runs.experiment import RecordedRun
 
 from . import analysis
@@ -23,12 +23,8 @@ def _flows(measure: Measure) -> float:
 
 def draw_queue(measures: Sequence[Measure]) -> Figure:
     """Draw the median queue by the number of flows with its intervals, and the predicted dashed."""
-    from matplotlib.figure import Figure
-
     queues = select_measures(measures, analysis.STANDING)
-    with print_style():
-        figure = Figure(figsize=FULL_IN, layout="constrained")
-        axes = figure.subplots()
+    with one_frame("flows of BBR", "median queue (BDP)") as (figure, axes):
         draw_intervals(axes, queues, _flows, "o", look_of("bbr").colour, "measured")
         counts = sorted({_flows(each) for each in queues})
         axes.plot(
@@ -36,11 +32,7 @@ def draw_queue(measures: Sequence[Measure]) -> Figure:
             label="window less path",
         )  # fmt: skip
         axes.set_xticks(counts, [f"{each:g}" for each in counts])
-        axes.set_xlabel("flows of BBR")
-        axes.set_ylabel("median queue (BDP)")
         axes.set_ylim(bottom=0)
-        axes.grid(True, color=RULE, linewidth=0.3)
-        axes.legend(frameon=False, fontsize=7)
     return figure
 
 

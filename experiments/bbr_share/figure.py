@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from farpath.metrics.measures import Measure, select_measures
 from farpath.report.figures.intervals import draw_intervals
 from farpath.report.figures.marks import style_of
-from farpath.report.figures.style import FULL_IN, INK, RULE, print_style
+from farpath.report.figures.style import INK, one_frame
 from farpath.runs.experiment import RecordedRun
 
 from . import analysis
@@ -23,12 +23,8 @@ def _buffer(measure: Measure) -> float:
 
 def draw_share(measures: Sequence[Measure]) -> Figure:
     """Draw the share of BBR's flow by buffer with its intervals, and the model dashed."""
-    from matplotlib.figure import Figure
-
     shares = select_measures(measures, analysis.SHARE)
-    with print_style():
-        figure = Figure(figsize=FULL_IN, layout="constrained")
-        axes = figure.subplots()
+    with one_frame("buffer (BDP)", analysis.SHARE) as (figure, axes):
         for index, stack in enumerate(dict.fromkeys(each.about["stack"] for each in shares)):
             of_stack = [each for each in shares if each.about["stack"] == stack]
             colour, mark = style_of(index)
@@ -37,11 +33,7 @@ def draw_share(measures: Sequence[Measure]) -> Figure:
         axes.plot(sorted(model), [model[x] for x in sorted(model)], "--", color=INK, label="model")
         axes.set_xscale("log", base=2)
         axes.set_xticks(sorted(model), [f"{x:g}" for x in sorted(model)])
-        axes.set_xlabel("buffer (BDP)")
-        axes.set_ylabel(analysis.SHARE)
         axes.set_ylim(0, 1)
-        axes.grid(True, color=RULE, linewidth=0.3)
-        axes.legend(frameon=False, fontsize=7)
     return figure
 
 

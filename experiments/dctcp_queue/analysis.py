@@ -8,6 +8,8 @@ import numpy as np
 
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure
+from farpath.metrics.run import Array
+from farpath.record.record import Record
 from farpath.runs.experiment import RecordedRun
 
 EXPERIMENT = "dctcp-queue"
@@ -31,6 +33,12 @@ def largest_packets(flows: int) -> int:
     return THRESHOLD_PACKETS + flows
 
 
+def queue_packets(record: Record) -> Array:
+    """Return the lengths of the settled queue in packets, with the one in transmission."""
+    packets: Array = 1 + flow_metrics.settled_queue(record)["backlog_packets"].to_numpy(np.float64)
+    return packets
+
+
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure queue and throughput after the first quarter.
 
@@ -41,9 +49,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     for recorded in runs:
         plan, record = recorded.run.plan, recorded.record
         requested, stack = recorded.run.request.stack, plan.stacks[0].name
-        queue = record.samples.queue
-        settled = queue[queue["t_s"] >= flow_metrics.warm_up_end_s(record)]
-        packets = 1 + settled["backlog_packets"].to_numpy(dtype=np.float64)
+        packets = queue_packets(record)
         flows, draw = plan.schedule.flows, int(recorded.run.request.draw or 1)
         total_bps = sum(flow_metrics.mean_bps(record, each.name) for each in flows)
         largest = float(largest_packets(len(flows))) if stack == DCTCP else None

@@ -116,6 +116,12 @@ def _delivered_bps(rows: pd.DataFrame) -> pd.Series[float]:
     return pd.Series(throughputs_bps, index=times_s[::step][1:])
 
 
+def settled_queue(record: Record) -> pd.DataFrame:
+    """Return the samples of the bottleneck's queue after the first quarter of the schedule."""
+    queue = record.samples.queue
+    return queue[queue["t_s"] >= warm_up_end_s(record)]
+
+
 def warm_up_end_s(record: Record) -> float:
     """Return the time at which a run's first quarter ends."""
     return WARM_UP_FRACTION * record.plan.schedule.duration_s

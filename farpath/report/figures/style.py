@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Width and height in inches: two columns of a printed page.
 FULL_IN = (7.5, 4.6)
@@ -36,3 +40,18 @@ def print_style() -> Iterator[None]:
 
     with mpl.rc_context(_RC):
         yield
+
+
+@contextmanager
+def one_frame(x_label: str, y_label: str) -> Iterator[tuple[Figure, Axes]]:
+    """Yield a figure and its one frame to draw in; labels, grid and legend come when it is left."""
+    from matplotlib.figure import Figure
+
+    with print_style():
+        figure = Figure(figsize=FULL_IN, layout="constrained")
+        axes = figure.subplots()
+        yield figure, axes
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
+        axes.grid(True, color=RULE, linewidth=0.3)
+        axes.legend(frameon=False, fontsize=7)
