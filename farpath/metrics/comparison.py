@@ -15,6 +15,8 @@ from farpath.metrics.run import Array
 
 #: A difference counts as seen where a test of this error finds it with this power.
 ERROR, POWER = 1 - CONFIDENCE, 0.8
+#: The difference of a share, in fair halves, whose number of runs is told.
+SHARE_DIFFERENCE = 0.05
 #: Resamples of a bootstrap: its percentiles then vary by less than a fiftieth of the spread.
 RESAMPLES = 4999
 #: The seed of all resampling, so that equal runs have equal intervals.
@@ -54,14 +56,14 @@ def bootstrap_interval(
 
     Efron and Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13. Each sample is
     drawn anew by itself. ``statistic``: takes an array for each sample and the keyword ``axis``.
-    NaN unless each sample has two values or more. Of five values the interval of a median is their
-    range, which holds the true median in 94 % of all cases; intervals of other statistics of so few
-    are too narrow.
+    NaN unless each sample has two values or more, and without SciPy. Of five values the interval of
+    a median is their range, which holds the true median in 94 % of all cases; intervals of other
+    statistics of so few are too narrow.
 
     >>> bootstrap_interval([1.0, 2.0, 3.0, 4.0, 9.0])
     Interval(low=1.0, high=9.0)
     """
-    if any(len(sample) < 2 for sample in samples):
+    if not has_statistics() or any(len(sample) < 2 for sample in samples):
         return Interval(math.nan, math.nan)
     found = scipy_part("stats").bootstrap(
         samples,
@@ -139,12 +141,13 @@ def runs_needed(values: Sequence[float], difference: float) -> int | None:
     """Return how many runs on either side see a difference of means with a power of 80 %.
 
     ``values``: of runs made, whose standard deviation stands for both sides. ``difference``: above
-    0, in their unit. None with fewer than two values, or if a million do not suffice.
+    0, in their unit. None with fewer than two values, if a million do not suffice, and without
+    SciPy.
 
     >>> runs_needed([-1.0, 0.0, 1.0], 0.5), runs_needed([3.0, 3.0], 0.1)
     (64, 2)
     """
-    if len(values) < 2:
+    if not has_statistics() or len(values) < 2:
         return None
     spread = statistics.stdev(values)
     if not spread:

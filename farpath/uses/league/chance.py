@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from farpath.metrics.comparison import (
+    SHARE_DIFFERENCE,
     Interval,
     bootstrap_interval,
     has_statistics,
@@ -19,8 +20,6 @@ from farpath.metrics.estimate import CONFIDENCE
 from farpath.uses.league.harm import HARMS, harm_interval
 from farpath.uses.league.measure import Encounter, each_run, shares_by_run
 
-#: The difference of a share, in fair halves, whose number of draws a league tells.
-DIFFERENCE = 0.05
 UNKNOWN = Interval(math.nan, math.nan)
 
 
@@ -30,7 +29,7 @@ class Chance:
 
     ``share``: the interval of the median share. ``harm``: those of the harm of each quantity of
     ``HARMS``. ``runs_needed``: of either of two leagues, to see that a share differs by
-    ``DIFFERENCE``; None if it is not known. ``own_p``: the probability by chance that the
+    ``SHARE_DIFFERENCE``; None if it is not known. ``own_p``: the probability by chance that the
     throughput beside the other differs so from that beside itself, corrected for all pairs of the
     same conditions (Holm); NaN if it is not known, and beside itself.
     """
@@ -65,7 +64,7 @@ def chances(
         made[stack, other] = Chance(
             bootstrap_interval(values),
             {name: harm_interval(name, without, beside) for name in HARMS},
-            runs_needed(values, DIFFERENCE),
+            runs_needed(values, SHARE_DIFFERENCE),
             probabilities.get((stack, other), math.nan),
         )
     return made
@@ -94,7 +93,7 @@ def chance_words(made: Mapping[tuple[str, str], Chance]) -> str:
     stack, other = max(runs_of, key=lambda pair: runs_of[pair])
     most = needed[stack, other]
     sentences = [
-        f"To see a difference of {100 * DIFFERENCE:.0f} % of a fair half (power 80 %) takes "
+        f"To see a difference of {100 * SHARE_DIFFERENCE:.0f} % of a fair half (power 80 %) takes "
         f"{min(runs_of.values()):.0f} draws or more of either league, for {stack} beside {other} "
         f"{'no number' if most is None else most}."
     ]

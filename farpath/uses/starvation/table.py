@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 
 from farpath.base.column import NOTHING, given, number
 from farpath.metrics.catalogue import in_mbps
-from farpath.metrics.comparison import bootstrap_interval, has_statistics, holm, runs_needed, welch
+from farpath.metrics.comparison import (
+    SHARE_DIFFERENCE,
+    bootstrap_interval,
+    holm,
+    runs_needed,
+    welch,
+)
 from farpath.metrics.estimate import CONFIDENCE
 from farpath.report.table import Table
 from farpath.uses.starvation.question import Starvation, Trial, worst
 
 _DRAWS_NOTE = "Each is of {} draws: median (and range), and all else of the draw in the middle."
-#: The difference of the least share, in fair halves, whose number of draws the table tells.
-_DIFFERENCE = 0.05
 #: The most trials in the table of the worst.
 SHOWN = 10
 #: Made trials of each search, in their order.
@@ -66,16 +70,17 @@ def worst_table(search: Starvation, trials: Sequence[Trial]) -> Table:
 def _chance_sentences(trials: Sequence[Trial]) -> Iterator[str]:
     """Yield what chance leaves of the worst trial: its interval, and what differs from it."""
     least = worst(trials)
-    if not has_statistics() or len(least.least_shares) < 2:
+    interval = bootstrap_interval(least.least_shares)
+    if not interval.is_known:
         return
-    interval, needed = bootstrap_interval(least.least_shares), _draws_needed(least)
+    needed = runs_needed(least.least_shares, SHARE_DIFFERENCE)
     yield (
         f"Trial {least.number} has a median of {_interval_text(interval.low, interval.high)} "
         "(95 %, bootstrap); as the least of many it is lower than in further draws."
     )
     if needed is not None:
         yield (
-            f"To see a difference of {100 * _DIFFERENCE:.0f} % of a fair half from it takes "
+            f"To see a difference of {100 * SHARE_DIFFERENCE:.0f} % of a fair half from it takes "
             f"{needed} draws (power 80 %)."
         )
     tested = [
@@ -96,15 +101,9 @@ def _interval_text(low: float, high: float) -> str:
     return f"{number(100 * low, 1)} to {number(100 * high, 1)}"
 
 
-def _draws_needed(trial: Trial) -> int | None:
-    return runs_needed(trial.least_shares, _DIFFERENCE) if has_statistics() else None
-
-
 def _interval(trial: Trial) -> tuple[float | None, float | None]:
-    if not has_statistics() or len(trial.least_shares) < 2:
-        return None, None
     interval = bootstrap_interval(trial.least_shares)
-    return interval.low, interval.high
+    return (interval.low, interval.high) if interval.is_known else (None, None)
 
 
 def trials_table(searches: Searches) -> Table:
@@ -123,7 +122,7 @@ def trials_table(searches: Searches) -> Table:
             *((trial.range.least, trial.range.most) if trial.shares else (None, None)),
             *(trial.shares or (None, None)),
             *map(in_mbps, trial.throughputs_bps), trial.record, trial.fingerprint, trial.command,
-            *_interval(trial), _draws_needed(trial),
+            *_interval(trial), runs_needed(trial.least_shares, SHARE_DIFFERENCE),
         )
         for search, trials in searches
         for trial in trials
