@@ -9,7 +9,7 @@ ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -74,10 +74,20 @@ def answers_of(record: Record) -> tuple[Answer, ...]:
     plan = record.plan
     if plan.bottlenecks > 1 or plan.path.rate_trace:
         return ()
-    return tuple(sorted((*_rates(record), *_outages(record)), key=lambda each: each.at_s))
+    spans_s = sorted(
+        span_s
+        for dropper in plan.droppers
+        if dropper.kind == OUTAGE and dropper.direction == THERE
+        for span_s in dropper.spans_s
+    )
+    if not plan.rates.changes and not spans_s:
+        return ()
+    totals_bps = aggregate(record.samples, plan.schedule)
+    found = (*_rates(record, totals_bps), *_outages(plan, spans_s, totals_bps))
+    return tuple(sorted(found, key=lambda each: each.at_s))
 
 
-def _rates(record: Record) -> Iterator[Answer]:
+def _rates(record: Record, totals_bps: pd.Series[float]) -> Iterator[Answer]:
     plan = record.plan
     changes = plan.rates.changes
     before = (plan.rates.values[0], *(rate_bps for _, rate_bps in changes))
@@ -86,25 +96,21 @@ def _rates(record: Record) -> Iterator[Answer]:
         if after_bps < before_bps:
             yield _fall(record, at_s, until_s, before_bps, after_bps)
         else:
-            recovered_s = _recovered_s(record, at_s, until_s, after_bps)
+            goodput_bps = _payload_bps(plan, after_bps)
+            recovered_s = recovery_s(totals_bps, at_s, until_s, goodput_bps)
             yield Answer(at_s, until_s, before_bps, after_bps, recovered_s=recovered_s)
 
 
-def _outages(record: Record) -> Iterator[Answer]:
+def _outages(
+    plan: Plan, spans_s: Sequence[tuple[float, float]], totals_bps: pd.Series[float]
+) -> Iterator[Answer]:
     """Yield the answer to the end of each outage towards the receivers."""
-    plan = record.plan
-    outages = [
-        (start_s, end_s)
-        for dropper in plan.droppers
-        if dropper.kind == OUTAGE and dropper.direction == THERE
-        for start_s, end_s in dropper.spans_s
-    ]
-    for number, (start_s, end_s) in enumerate(sorted(outages), start=1):
-        later_s = [start for start, _ in sorted(outages)[number:]]
+    for number, (start_s, end_s) in enumerate(spans_s, start=1):
+        later_s = [start for start, _ in spans_s[number:]]
         changes_s = [at_s for at_s, _ in plan.rates.changes if at_s > end_s]
         until_s = min([*later_s, *changes_s, plan.schedule.duration_s])
         rate_bps = plan.rates.at(end_s)
-        recovered_s = _recovered_s(record, end_s, until_s, rate_bps)
+        recovered_s = recovery_s(totals_bps, end_s, until_s, _payload_bps(plan, rate_bps))
         yield Answer(end_s, until_s, rate_bps, rate_bps, end_s - start_s, recovered_s=recovered_s)
 
 
@@ -122,11 +128,8 @@ def recovery_s(
     return float(enough[0]) - at_s if enough.size else None
 
 
-def _recovered_s(record: Record, at_s: float, until_s: float, rate_bps: float) -> float | None:
-    plan = record.plan
-    totals_bps = aggregate(record.samples, plan.schedule)
-    part = payload_bytes(plan.path, plan.ip_version) / plan.path.frame_bytes
-    return recovery_s(totals_bps, at_s, until_s, part * rate_bps)
+def _payload_bps(plan: Plan, rate_bps: float) -> float:
+    return payload_bytes(plan.path, plan.ip_version) / plan.path.frame_bytes * rate_bps
 
 
 def _fall(

@@ -5,7 +5,7 @@ A run for which a study has published numbers also gets the study's tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -14,7 +14,7 @@ from farpath.base.sizes import size_text
 from farpath.mechanisms.disk.mechanism import disk_counts
 from farpath.mechanisms.draw.mechanism import regions_of
 from farpath.mechanisms.registry import mechanism_columns
-from farpath.metrics.answers import LOSS_RTTS, RECOVERED, STABLE_FACTOR, answers_of
+from farpath.metrics.answers import LOSS_RTTS, RECOVERED, STABLE_FACTOR, Answer, answers_of
 from farpath.metrics.catalogue import ANSWER, FLOW, LINK, SHORT_FLOW, in_mbps
 from farpath.metrics.flow_summary import FlowSummary, flows_of, spurious_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
@@ -129,11 +129,11 @@ def share_text(share: float | None) -> str:
 def results(record: Record) -> tuple[Table, ...]:
     """Return a run's own tables."""
     plan = record.plan
-    summary = summarise_record(record)
+    summary, answers = summarise_record(record), answers_of(record)
     return (
-        flows_table(flows_of(record), plan.transfer_bytes, smoothness=bool(answers_of(record))),
+        flows_table(flows_of(record), plan.transfer_bytes, smoothness=bool(answers)),
         whole_run_table(summary, record),
-        *answers_tables(record),
+        *([answers_table(answers)] if answers else []),
         *((links_table(record),) if has_several_queues(record) else ()),
         *hops_tables(record),
         *((short_flows_table(short),) if (short := short_flows_of(record)) else ()),
@@ -245,11 +245,8 @@ def _cpu_rows(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def answers_tables(record: Record) -> tuple[Table, ...]:
-    """Return the table of the flows' answers to changes of the rate and outages, if any."""
-    answers = answers_of(record)
-    if not answers:
-        return ()
+def answers_table(answers: Sequence[Answer]) -> Table:
+    """Return the table of the flows' answers to changes of the rate and outages."""
     columns = [
         column
         for key, column in ANSWER.items()
@@ -260,7 +257,7 @@ def answers_tables(record: Record) -> tuple[Table, ...]:
     if len(answers) > _MOST_ANSWERS:
         note = f"The first {_MOST_ANSWERS} of {len(answers):,} changes. {note}"
     shown = answers[:_MOST_ANSWERS]
-    return (Table.of("answers", "Answers to changes", columns, shown, note),)
+    return Table.of("answers", "Answers to changes", columns, shown, note)
 
 
 def flows_table(
