@@ -95,19 +95,16 @@ class ServiceHost(ProgramHost):
         """Return lines of a service's addresses at its sites, if it stands at several."""
         layout = self.network.layout
         ports = layout.host_ports(one.host)
-        steps = network_of(self.network.plan).steps[one.host]
+        if not ports[1:]:
+            return []
+        network = network_of(self.network.plan)
+        switches = site_switches(network, self.services.probes)
+        sites = {switch: site for site, switch in switches.items()}
         return [
-            f"{port_address(layout, port, version)} {one.names[0]}.{self._sites[step.end]}"
-            for port, step in zip(ports, steps, strict=True)
+            f"{port_address(layout, port, version)} {one.names[0]}.{sites[step.end]}"
+            for port, step in zip(ports, network.steps[one.host], strict=True)
             for version in versions
-            if ports[1:]
         ]
-
-    @property
-    def _sites(self) -> dict[str, str]:
-        """The site of each switch."""
-        switches = site_switches(network_of(self.network.plan), self.services.probes)
-        return {switch: site for site, switch in switches.items()}
 
     def _mount_volume(self, number: int, volume: Volume) -> None:
         """Mount a volume below a layer of this host's own, or copy a file into that."""

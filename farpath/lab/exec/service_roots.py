@@ -87,7 +87,7 @@ def _variables(texts: tuple[str, ...]) -> dict[str, str]:
     return {name: value for name, _, value in (text.partition("=") for text in texts)}
 
 
-def _machine_environment() -> tuple[str, ...]:
+def machine_environment() -> tuple[str, ...]:
     """Return the variables of this machine's programs: as in a container, but its search path."""
     usual = {**USUAL_VARIABLES, "PATH": os.environ.get("PATH", USUAL_VARIABLES["PATH"])}
     return tuple(f"{name}={value}" for name, value in usual.items())
@@ -103,18 +103,20 @@ def _root(
     if request.image == MACHINE:
         directory = os.path.abspath(deployment.directory)
         inside = os.path.join(directory, request.working_dir or "")
-        return _Root(Place(MACHINE_ROOT, _machine_environment(), os.path.normpath(inside)), None)
+        return _Root(Place(MACHINE_ROOT, machine_environment(), os.path.normpath(inside)), None)
     if request.image not in unpacked:
         is_file = request.image.startswith("/")
         path = FilePath(request.image) if is_file else engine_image(request.image, request.name)
         unpacked[request.image] = oci.read_image(path), unpack_image(str(path), build)
     image, host_image = unpacked[request.image]
-    place = Place(
-        f"{IMAGES_DIR}/{host_image.build}",
-        host_image.environment,
-        os.path.join("/", host_image.directory, request.working_dir or ""),
-    )
+    place = image_place(host_image, request.working_dir or "")
     return _Root(place, build / "own" / host_image.build / "rootfs", image, host_image)
+
+
+def image_place(image: HostImage, working_dir: str = "") -> Place:
+    """Return where programs of an unpacked image run; ``working_dir``: from the image's own on."""
+    directory = os.path.join("/", image.directory, working_dir)
+    return Place(f"{IMAGES_DIR}/{image.build}", image.environment, directory)
 
 
 def _command(request: ServiceRequest, root: _Root) -> tuple[str, ...]:

@@ -17,11 +17,12 @@ from farpath.base.errors import BadInputError, on_one_line
 from farpath.lab.artifacts import oci
 from farpath.lab.artifacts.host_images import unpack_image
 from farpath.lab.exec.engine_images import engine_image
-from farpath.lab.exec.roots import USUAL_VARIABLES, check_program
+from farpath.lab.exec.roots import check_program
+from farpath.lab.exec.service_roots import image_place, machine_environment
 from farpath.planning.program_plan import parse_command
 from farpath.spec.host_image import HostImage
 from farpath.spec.programs import Place
-from farpath.spec.protocol import IMAGES_DIR, MACHINE_ROOT
+from farpath.spec.protocol import MACHINE_ROOT
 
 #: The endpoint of the kernel's TCP, which farpath brings; the programs of this machine.
 TCP, MACHINE = "tcp", "machine"
@@ -89,11 +90,8 @@ def endpoint(text: str) -> Endpoint:
 
 def _of_machine() -> Place:
     """Return the place of this machine's programs, which start in this process's directory."""
-    variables = {**USUAL_VARIABLES, "PATH": os.environ.get("PATH", os.defpath)}
     # Equal hashes, so that every set of Python has the same order in each run
-    variables["PYTHONHASHSEED"] = "0"
-    texts = tuple(f"{key}={value}" for key, value in variables.items())
-    return Place(MACHINE_ROOT, texts, os.getcwd())
+    return Place(MACHINE_ROOT, (*machine_environment(), "PYTHONHASHSEED=0"), os.getcwd())
 
 
 def _of_image(name: str, place: str) -> Endpoint:
@@ -111,8 +109,8 @@ def _of_image(name: str, place: str) -> Endpoint:
             problem="the image has no command",
             remedy="build it with an ENTRYPOINT, as the runner demands",
         )
-    root = Place(f"{IMAGES_DIR}/{unpacked.build}", unpacked.environment, unpacked.directory or "/")
-    return Endpoint(name or _name_of(place, is_file), image.command, root, unpacked)
+    name = name or _name_of(place, is_file)
+    return Endpoint(name, image.command, image_place(unpacked), unpacked)
 
 
 def _name_of(place: str, is_file: bool) -> str:

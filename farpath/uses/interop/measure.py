@@ -70,7 +70,7 @@ def planned(meeting: Meeting) -> PlannedRun:
 def programs_of(meeting: Meeting) -> Programs:
     """Return both endpoints as programs, each begun by ``begin.sh``."""
     case = meeting.case
-    requests = " ".join(f"https://{case.host}:443/{name}" for name in meeting.files())
+    requests = " ".join(f"https://{case.host}:443/{name}" for name in meeting.names())
     begin = ("sh", f"{SHARE}/begin.sh")
     both = {
         "TESTCASE": case.test,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from farpath.uses.interop.cases import Case
@@ -30,14 +30,20 @@ class Meeting:
         """Whether both speak QUIC, whose packets are looked at."""
         return not (self.server.is_tcp or self.client.is_tcp)
 
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the case's files, as its seed makes them."""
+        return tuple(name for name, _, _ in self._drawn())
+
     def files(self) -> dict[str, bytes]:
         """Return the files of the case by name, as its seed makes them."""
-        found = {}
+        return {name: chance.randbytes(size_bytes) for name, size_bytes, chance in self._drawn()}
+
+    def _drawn(self) -> Iterator[tuple[str, int, random.Random]]:
+        """Yield of each file its name, its size in bytes, and the source of its content."""
         for number, size_bytes in enumerate(self.case.files):
             chance = random.Random(f"interop {self.case.name} {self.seed} {number}")
             name = "".join(chance.choices(string.ascii_lowercase, k=self.case.name_letters))
-            found[name] = chance.randbytes(size_bytes)
-        return found
+            yield name, size_bytes, chance
 
 
 def meetings(
