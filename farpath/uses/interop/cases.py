@@ -28,7 +28,7 @@ LONG_NAME = 250
 class Case:
     """A case; the client gets ``files``, sizes in bytes, from the server.
 
-    ``letters``: its short name in the runner's tables. ``test``: what the endpoints are told of it
+    ``letters``: its short name in the runner's tables. ``test``: its name for the endpoints
     (``TESTCASE``). ``host``: of the files' addresses. ``path``: options beside ``PATH``.
     ``timeout_s``: virtual. ``handshakes``: connections that there must be. ``version``: of QUIC
     that the server answers with. ``retry``, ``early_data``: whether the packets must show a Retry,

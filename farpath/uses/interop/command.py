@@ -53,7 +53,7 @@ def interop(
     """Run cases of the QUIC interop runner between images, or programs, in virtual time.
 
     An endpoint gets the environment, directories and keys of the runner. A case passes if the
-    client has all files and the packets show what the case demands. The status is 1 if one failed.
+    client has all files and the packets are those of the case. The status is 1 if one failed.
     """
     from farpath.planning.option_names import typed_message
     from farpath.planning.request import parse_seed

@@ -27,7 +27,7 @@ from farpath.spec.protocol import MACHINE_ROOT
 #: The endpoint of the kernel's TCP, which farpath brings; the programs of this machine.
 TCP, MACHINE = "tcp", "machine"
 _NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.*)", re.DOTALL)
-#: What names of such images end with, which tells nothing.
+#: The usual ends of such images' names.
 _ENDS = re.compile(r"(-qns|-interop|-quic-interop)+$")
 
 

@@ -26,7 +26,7 @@ from farpath.spec.settings import VIRTUAL
 from farpath.uses.interop.meeting import Meeting
 from farpath.uses.interop.verdict import CaseResult, result_of
 
-#: Where endpoints find what this folder brings, and what comes back of them.
+#: Directories in the lab: of this folder's files, and of files that come back.
 SHARE, COLLECT = "/interop", "/collected"
 #: Bytes of each packet that a capture holds: its header, or all of it where tokens and 0-RTT count.
 HEADER_BYTES, WHOLE_BYTES = 128, 1600
@@ -135,7 +135,7 @@ def _make(run_: PlannedRun, out: FilePath, cores: int, *, meeting: Meeting) -> O
 
 
 def _fill_share(share: FilePath, meeting: Meeting) -> None:
-    """Write what the endpoints of a meeting read."""
+    """Write the files that the endpoints of a meeting read."""
     own = FilePath(__file__).parent
     shutil.copy(own / "begin.sh", share)
     shutil.copytree(own / "certs", share / "certs")

@@ -27,7 +27,7 @@ class Meeting:
 
     @property
     def is_quic(self) -> bool:
-        """Whether both speak QUIC, whose packets are looked at."""
+        """Whether both speak QUIC."""
         return not (self.server.is_tcp or self.client.is_tcp)
 
     def names(self) -> tuple[str, ...]:

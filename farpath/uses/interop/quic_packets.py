@@ -50,7 +50,7 @@ class QuicPacket:
 def read_quic(file: FilePath) -> list[QuicPacket]:
     """Return the packets of a capture in its order, of each datagram all that it holds.
 
-    What was cut off the end of a datagram is not read. Raises BadInputError for a file that is no
+    The part of a datagram that was cut off is not read. Raises BadInputError for a file that is no
     capture or holds no packet at all.
     """
     packets = read_packets(file)

@@ -20,7 +20,7 @@ from farpath.uses.interop.quic_packets import EARLY, INITIAL, RETRY, SHORT, Quic
 #: Status by which an endpoint says that it does not know a case (the runner's ``quic.md``).
 NOT_SUPPORTED = 127
 PASSED, FAILED, UNSUPPORTED = "passed", "failed", "unsupported"
-#: What iperf3 says of the flow of TCP beside the endpoints.
+#: The result of iperf3, which sends by TCP at the same time.
 CROSS_FILE = "cross-traffic.json"
 #: Part of the bytes of requests that may come after the handshake in the case of 0-RTT.
 MOST_LATE = 0.5
@@ -121,7 +121,7 @@ def _server_status(directory: FilePath) -> str:
 
 
 def wrong_files(files: dict[str, bytes], collected: FilePath) -> str:
-    """Return what is wrong with the client's files; empty if they are those of the server."""
+    """Return how the client's files differ from the server's; empty if they do not."""
     downloads = collected / "client" / "downloads"
     found = {file.name: file for file in downloads.glob("*") if file.is_file()}
     missing = [name for name in files if name not in found]
@@ -139,7 +139,7 @@ def _connections(packets: Sequence[QuicPacket]) -> set[bytes]:
 
 
 def wrong_packets(case: Case, packets: Sequence[QuicPacket]) -> Iterator[str]:
-    """Yield what is wrong with the packets that the server's host saw."""
+    """Yield each demand of a case that the packets at the server's host do not meet."""
     connections = len(_connections(packets))
     if connections != case.handshakes:
         yield f"{connections} handshakes in place of {case.handshakes}"
