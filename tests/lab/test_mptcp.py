@@ -34,18 +34,23 @@ def test_the_example_uses_both_links_and_goes_on_without_one_and_repeats_to_the_
     rates = rates_mbps(done.out)
     assert len(rates) == 10
     assert min(rates[1:4]) > 1.7 * RATE_BPS / 1e6
-    # Of the link that is down from 4 s to 7 s nothing arrives
-    assert 0.8 * RATE_BPS / 1e6 < rates[6] < 1.2 * RATE_BPS / 1e6
-    assert rates[9] > 1.7 * RATE_BPS / 1e6
-    shown = rates_mbps(PAGE.read_text())
-    # Which packet comes when depends on the machine's Python a little
-    assert shown == pytest.approx(rates, abs=2)
+    # While a link is down, and until its lost packets are there, the program gets less than is sent
+    assert max(rates[4:7]) < 1.3 * RATE_BPS / 1e6
+    assert rates[9] > 1.2 * RATE_BPS / 1e6
+    # Each call of the system takes a moment, and the machine's Python decides how many there are
+    assert rates_mbps(PAGE.read_text())[:4] == pytest.approx(rates[:4], abs=0.5)
     (directory,) = tmp_path.glob("up-mptcp-*")
     record = load_service_record(directory)
     subflows = record.tables["connections"]
     acked = subflows[subflows["host"] == "phone"].groupby("connection")["bytes_acked"].max()
     assert len(acked) == 2
     assert acked.min() > 4e6
+    queues = record.tables["queues"]
+    without = queues[queues["t_s"].between(4.5, 6.9)].groupby("link")["bytes"]
+    carried = (without.max() - without.min()) * 8 / 2.4
+    assert carried["wifi>dc"] == 0
+    # It first waits for timeouts of the other
+    assert carried["lte>dc"] > 0.4 * RATE_BPS
     again = farpath("up", EXAMPLE, f"--out={tmp_path / 'again'}")
     assert record.fingerprint[:12] in again.err
 
