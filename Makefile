@@ -315,9 +315,9 @@ regress: setup
 reference: setup
 	@.venv/bin/farpath reference $${OUT:+"--out=$$OUT"}
 
-# Tests of one file share what they have made, and stay in one process; the longest begin first. With a
-# process more than cores a page of JupyterLab once hung.
-ON_EVERY_CORE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder --durations=20
+# Tests of one file share what they have made, and stay in one process; the longest begin first. A
+# process more than cores works while guests and browsers wait for each other.
+ON_EVERY_CORE := --numprocesses=$(shell expr $$(nproc) + 1) --maxprocesses=4 --dist=loadfile --no-loadscope-reorder --durations=20
 # Tests that start no kernel
 OF_CHECK := tests/unit tests/repository tests/native
 

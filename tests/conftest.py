@@ -32,12 +32,13 @@ NIGHTLY = (
     "campaign/test_slurm",
     "companion/",
     "containers/test_notebook",
-    "hostlab/long/",
+    "hostlab/",
     "regress/test_bisect",
-    # The laws of stacks whose packets the regression suite holds: without another fingerprint there
-    # is no other law
-    *(f"lab/laws/test_{stack}" for stack in ("bbr3", "bic", "fast", "hstcp", "htcp", "prague")),
-    *(f"lab/laws/test_{stack}" for stack in ("scalable", "udt")),
+    # Measures of packets that the regression suite holds, as are single tests elsewhere: without
+    # another fingerprint they measure the same
+    "lab/laws/",
+    *(f"lab/test_{part}" for part in ("background", "disks", "flow_drops", "offloads")),
+    *(f"lab/test_{part}" for part in ("processor", "scale", "short_flows", "transfers", "udp")),
 )
 #: What takes longest, so that no core waits for one of them at the end. The first builds
 #: containers' images, for which the others of its folder would wait; it and the host lab's

@@ -136,6 +136,7 @@ def test_a_killed_container_leaves_no_half_record_and_its_successor_runs(
     assert not list(out.glob(".partial-*")), "the next run sweeps what the killed one left"
 
 
+@pytest.mark.nightly
 def test_an_interrupted_container_leaves_nothing(out: FilePath) -> None:
     with under_way(out) as (process, _):
         os.killpg(process.pid, signal.SIGINT)
@@ -163,6 +164,7 @@ def test_tmp_itself_is_refused_in_a_sentence() -> None:
     assert not done.stdout
 
 
+@pytest.mark.nightly
 def test_two_runs_for_one_place_do_not_meet_even_in_two_containers(
     make: Make, out: FilePath
 ) -> None:
@@ -172,6 +174,7 @@ def test_two_runs_for_one_place_do_not_meet_even_in_two_containers(
         assert "is making this record" in second.stderr
 
 
+@pytest.mark.nightly
 def test_two_containers_at_once_give_what_one_gives(
     inside: subprocess.CompletedProcess[str], tmp_path: FilePath
 ) -> None:

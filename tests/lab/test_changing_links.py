@@ -63,6 +63,7 @@ def test_a_changing_rate_delivers_its_integral_within_two_frames(run_plan: RunPl
     assert abs(whole - allowed) <= frame_bytes * (1 + _times(busy[0], busy[-1], rates))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("queue", ["fq_codel", "dualpi2"])
 def test_an_active_queue_stays_when_the_rate_before_it_changes(
     run_plan: RunPlan, queue: str
@@ -92,6 +93,7 @@ def test_a_step_of_the_delay_moves_ping_at_its_moment(run_plan: RunPlan, guests:
     assert all(abs(off) <= PING_MS for off in off_ms[1:])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("stack", ["cubic", "bbr"])
 def test_a_flow_follows_a_rate_down_and_up(run_plan: RunPlan, stack: str) -> None:
     request = RunRequest(
@@ -146,6 +148,7 @@ def test_a_trace_delivers_a_packet_at_each_opportunity(
     assert abs(whole - allowed) < OPPORTUNITY_BYTES
 
 
+@pytest.mark.nightly
 def test_a_run_over_a_changing_path_is_always_the_same(
     run_plan: RunPlan, tmp_path: FilePath
 ) -> None:

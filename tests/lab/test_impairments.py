@@ -39,6 +39,7 @@ def _retransmits(record: Record) -> dict[str, int]:
     return {str(flow): int(total) for flow, total in totals.items()}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("stack", ["reno", "udt"])
 def test_each_nth_data_packet_is_lost_exactly(run_plan: RunPlan, stack: str) -> None:
     ((seen, lost),) = _counts(run_plan(_dropping("every:5000", stack)))
@@ -51,6 +52,7 @@ def test_listed_packets_of_one_flow_hurt_no_other(run_plan: RunPlan) -> None:
     assert _retransmits(record) == {"flow1": 0, "flow2": 2}
 
 
+@pytest.mark.nightly
 def test_a_loss_by_time_comes_at_that_time(run_plan: RunPlan) -> None:
     record = run_plan(_dropping("at:3.5s,6.5s"))
     assert _counts(record)[0][1] == 2
@@ -74,6 +76,7 @@ def test_an_outage_takes_all_packets_of_its_time_and_the_flow_recovers(run_plan:
     assert 0.5 <= answer.recovered_s <= 3.5
 
 
+@pytest.mark.nightly
 def test_a_loss_on_a_far_path_shows_in_the_second_in_which_it_was(run_plan: RunPlan) -> None:
     # A connection of 600 ms begins after almost three seconds, and so do its intervals. The window
     # of 400 kB fills no queue, so the sender learns of the loss a round trip after the dropper met
@@ -93,6 +96,7 @@ def test_a_loss_on_a_far_path_shows_in_the_second_in_which_it_was(run_plan: RunP
     assert start_s < 9.5 + 0.6 <= stop_s
 
 
+@pytest.mark.nightly
 def test_random_and_bursty_losses_come_from_the_seed(run_plan: RunPlan) -> None:
     random = _dropping("random:1e-3")
     record = run_plan(random)
@@ -107,6 +111,7 @@ def test_random_and_bursty_losses_come_from_the_seed(run_plan: RunPlan) -> None:
     assert other.fingerprint != record.fingerprint
 
 
+@pytest.mark.nightly
 def test_lost_acknowledgements_cost_no_data(run_plan: RunPlan) -> None:
     record = run_plan(_dropping("every:10,direction=back"))
     ((seen, lost),) = _counts(record)
@@ -148,6 +153,7 @@ def test_the_smallest_window_and_mtu_are_what_was_asked(
     assert -0.01 * window_bytes <= missing_bytes <= mtu_bytes + 1024
 
 
+@pytest.mark.nightly
 def test_packets_that_overtake_are_seen_and_none_is_lost(run_plan: RunPlan) -> None:
     path = dataclasses.replace(PATH, reorder=1e-3)
     record = run_plan(single_flow("reno", 8.0, path))
@@ -157,6 +163,7 @@ def test_packets_that_overtake_are_seen_and_none_is_lost(run_plan: RunPlan) -> N
     assert sum(_retransmits(record).values()) > 0
 
 
+@pytest.mark.nightly
 def test_packets_that_come_twice_take_the_bottleneck_twice(run_plan: RunPlan) -> None:
     record = run_plan(single_flow("reno", 8.0, dataclasses.replace(PATH, duplicate=0.02)))
     plain = run_plan(single_flow("reno", 8.0, PATH))
@@ -165,6 +172,7 @@ def test_packets_that_come_twice_take_the_bottleneck_twice(run_plan: RunPlan) ->
     assert more == pytest.approx(1.02, abs=0.004)
 
 
+@pytest.mark.nightly
 def test_jitter_spreads_the_rtt_as_wide_as_asked(run_plan: RunPlan) -> None:
     plan = single_flow("udt", 10.0, dataclasses.replace(PATH, jitter_ms=2.0, rate_bps=50_000_000))
     pings = run_plan(plan).samples.ping["rtt_ms"]

@@ -82,6 +82,7 @@ def test_a_busy_bottleneck_sends_at_its_rate_to_a_thousandth(filled_record: Reco
     assert rate_bps == pytest.approx(wanted_bps, rel=1e-3)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("wanted_bps", [10_000_000, 2_000_000_000])
 def test_slow_and_fast_bottlenecks_keep_their_rates_too(run_plan: RunPlan, wanted_bps: int) -> None:
     path = resolve_path(rtt="10ms", rate=f"{wanted_bps}bit", buffer=f"{wanted_bps // 8}")
@@ -91,6 +92,7 @@ def test_slow_and_fast_bottlenecks_keep_their_rates_too(run_plan: RunPlan, wante
     assert rate_bps == pytest.approx(wanted_bps, rel=1e-3)
 
 
+@pytest.mark.nightly
 def test_the_queue_can_be_sampled_each_ten_milliseconds(run_plan: RunPlan) -> None:
     path = resolve_path(rtt="20ms", rate="20Mbit", buffer="50kB")
     record = run_plan(single_flow("reno", 2.0, path, sample_interval_s=0.01))
@@ -128,6 +130,7 @@ def test_the_receiver_offers_the_window_asked_for(filled_record: Record) -> None
     assert largest == pytest.approx(wanted, rel=0.01)
 
 
+@pytest.mark.nightly
 def test_random_loss_is_as_frequent_as_the_path_says(run_plan: RunPlan) -> None:
     # Ten thousand packets of 1e-2 loss: 100 expected, standard deviation 10.
     path = dataclasses.replace(SHORT, loss=1e-2)
@@ -192,6 +195,7 @@ def test_the_schedule_starts_and_ends_flows_on_time(run_plan: RunPlan) -> None:
         assert carrying["t_s"].max() == pytest.approx(flow.stop_s, abs=1.1)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("mtu", ["1500", "3000"])
 def test_a_buffer_of_packets_holds_as_many_of_any_size(run_plan: RunPlan, mtu: str) -> None:
     plan = RunRequest(

@@ -119,6 +119,7 @@ def test_new_reno_of_both_halves_its_window_beside_the_kernels_cubic(make: Make)
     assert 0.8 * rate_bps < by_flow.sum() < rate_bps
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("stack", STACKS)
 def test_bbr_uses_more_of_a_path_of_ipv6_and_jumbo_frames_than_short_packets_could(
     stack: str, make: Make

@@ -169,6 +169,7 @@ x-farpath:
 """
 
 
+@pytest.mark.nightly
 def test_the_commands_that_a_search_prints_repeat_its_runs(
     farpath: Farpath, tmp_path: FilePath
 ) -> None:

@@ -44,6 +44,7 @@ def test_parameters_given_are_the_kernels_and_in_the_record(run_plan: RunPlan) -
         assert stack.parameters.items() <= parameters.items()
 
 
+@pytest.mark.nightly
 def test_hosts_of_2004_begin_with_three_packets_behind_a_gigabit_card(run_plan: RunPlan) -> None:
     path = dataclasses.replace(LONG, loss=0.0)
     record = run_plan(single_flow("reno", 3.0, path, era="2004"))
@@ -55,6 +56,7 @@ def test_hosts_of_2004_begin_with_three_packets_behind_a_gigabit_card(run_plan: 
     assert after["settings"]["receiver"]["net.ipv4.tcp_frto"] == "0"
 
 
+@pytest.mark.nightly
 def test_a_cached_threshold_ends_slow_start(run_plan: RunPlan) -> None:
     path = dataclasses.replace(LONG, loss=0.0)
     record = run_plan(single_flow("reno_2004:initial_ssthresh=50", 3.0, path, era="2004"))
@@ -68,6 +70,7 @@ def test_a_cached_threshold_ends_slow_start(run_plan: RunPlan) -> None:
     assert rounds / 2 <= packets.iloc[-1] - packets.iloc[0] <= rounds
 
 
+@pytest.mark.nightly
 def test_a_short_card_queue_drops_what_slow_start_sends_and_a_long_one_does_not(
     run_plan: RunPlan,
 ) -> None:

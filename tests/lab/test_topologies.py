@@ -65,6 +65,7 @@ def idle_rtts_ms(record: Record) -> dict[str, float]:
     return rtts_ms
 
 
+@pytest.mark.nightly
 def test_of_two_reno_flows_the_one_that_is_nearer_gets_more(run_plan: RunPlan) -> None:
     record = run_plan(plan_of(senders="rtt=40ms", region="60s"))
     assert idle_rtts_ms(record) == pytest.approx(
@@ -79,6 +80,7 @@ def test_of_two_reno_flows_the_one_that_is_nearer_gets_more(run_plan: RunPlan) -
     assert near + far == pytest.approx(100 * PAYLOAD_PART[4], rel=0.03)
 
 
+@pytest.mark.nightly
 def test_of_two_reno_flows_the_one_with_larger_packets_gets_more(run_plan: RunPlan) -> None:
     record = run_plan(plan_of(mtu="9000", senders="mtu=1500", region="60s"))
     assert idle_rtts_ms(record) == pytest.approx(
@@ -96,6 +98,7 @@ def test_of_two_reno_flows_the_one_with_larger_packets_gets_more(run_plan: RunPl
     assert windows["flow1"] == pytest.approx(1.444 * wanted, rel=0.01)
 
 
+@pytest.mark.nightly
 def test_the_long_flow_of_a_parking_lot_gets_less_than_each_that_crosses(
     run_plan: RunPlan,
 ) -> None:
@@ -114,6 +117,7 @@ def test_the_long_flow_of_a_parking_lot_gets_less_than_each_that_crosses(
         assert long + rate == pytest.approx(100 * PAYLOAD_PART[4], rel=0.03)
 
 
+@pytest.mark.nightly
 def test_every_bottleneck_of_a_parking_lot_is_sampled_and_all_is_the_same_every_time(
     run_plan: RunPlan,
 ) -> None:
@@ -141,6 +145,7 @@ def delay_back_ms(record: Record) -> float:
     return float(more_ms[1:].max())
 
 
+@pytest.mark.nightly
 def test_acknowledgements_queue_behind_the_data_of_reverse_flows(run_once: RunPlan) -> None:
     alone = run_once(plan_of())
     both = run_once(plan_of(reverse="reno"))
@@ -168,6 +173,7 @@ def test_a_reverse_flow_fills_its_own_bottleneck_and_is_offered_the_window(
     }
 
 
+@pytest.mark.nightly
 def test_hosts_of_2004_have_a_card_at_every_sender(run_plan: RunPlan) -> None:
     record = run_plan(plan_of(senders="rtt=40ms", reverse="reno", era="2004", region="10s"))
     roots = {q["dev"]: q for q in record.data["readback"]["after"]["qdiscs"] if q.get("root")}
@@ -175,6 +181,7 @@ def test_hosts_of_2004_have_a_card_at_every_sender(run_plan: RunPlan) -> None:
         assert roots[f"{host}-eth0"]["options"]["rate"]["rate"] == 125_000_000
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("words", "flows"),
     [
@@ -200,6 +207,7 @@ def counts(record: Record) -> list[tuple[int, int]]:
     return [(counts["seen"], counts["lost"]) for counts in dropper_counts(record)]
 
 
+@pytest.mark.nightly
 def test_a_constant_bit_rate_takes_its_rate_all_the_time(run_plan: RunPlan) -> None:
     record = run_plan(
         plan_of(rate="400Mbit", buffer="1MB", background="cbr:200Mbit", stack="cubic")
@@ -212,6 +220,7 @@ def test_a_constant_bit_rate_takes_its_rate_all_the_time(run_plan: RunPlan) -> N
     assert flow == pytest.approx(200 * PAYLOAD_PART[4], rel=0.03)
 
 
+@pytest.mark.nightly
 def test_udt_and_tcp_run_from_different_senders(run_plan: RunPlan) -> None:
     plan = plan_of(senders="rtt=40ms", stack="udt+reno", region="10s")
     record = run_plan(plan)
@@ -337,6 +346,7 @@ def test_an_ipv6_lab_is_silent_and_has_no_ipv4(both_versions: dict[int, Record])
     assert before["s2-eth2"]["packets"] == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "words",
     [

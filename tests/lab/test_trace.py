@@ -101,6 +101,7 @@ def test_tracers_of_three_hosts_move_times_by_microseconds_and_no_packet(
     assert_traced(plain, traced, 0.005)
 
 
+@pytest.mark.nightly
 def test_the_finest_trace_makes_another_run_of_the_same_kind(run_once: RunPlan) -> None:
     # Ticks of a millisecond meet the kernel's own, and what is charged then decides who runs
     # first afterwards: single losses fall on other flows (docs/reference/limitations.md).
@@ -110,6 +111,7 @@ def test_the_finest_trace_makes_another_run_of_the_same_kind(run_once: RunPlan) 
     assert now == pytest.approx(was, rel=0.1)
 
 
+@pytest.mark.nightly
 def test_equal_runs_have_equal_traces(run_plan: RunPlan) -> None:
     plan = with_trace(together(["reno", "htcp"], 4.0, dataclasses.replace(SHORT, loss=1e-4)), 0.01)
     first, again = run_plan(plan), run_plan(plan)
@@ -118,6 +120,7 @@ def test_equal_runs_have_equal_traces(run_plan: RunPlan) -> None:
     assert (_rows(first, "flow2")["delivered_packets"].diff().dropna() >= 0).all()
 
 
+@pytest.mark.nightly
 def test_reno_halves_its_window_after_a_loss_and_grows_by_a_packet_each_rtt(
     run_plan: RunPlan,
 ) -> None:

@@ -75,6 +75,7 @@ def test_a_planted_change_is_found_with_its_stack_run_metric_and_side(
     assert (ended.report.parent / "why" / "htcp-one-loss.html").is_file()
 
 
+@pytest.mark.nightly
 def test_the_record_of_a_run_with_a_planted_change_at_one_side_says_which_kernel_was_where(
     tmp_path: FilePath, altered: FilePath
 ) -> None:
@@ -88,6 +89,7 @@ def test_the_record_of_a_run_with_a_planted_change_at_one_side_says_which_kernel
     assert record.kernel == f"sender {own['release']}, receiver {own['release']}"
 
 
+@pytest.mark.nightly
 def test_a_stack_is_held_against_its_standards_on_that_kernel(
     tmp_path: FilePath, farpath: Farpath, altered: FilePath
 ) -> None:
@@ -101,6 +103,7 @@ def test_a_stack_is_held_against_its_standards_on_that_kernel(
     assert {each["state"] for each in json.loads(ended.out)["statements"]} == {"conforms"}
 
 
+@pytest.mark.nightly
 def test_a_debugger_stops_in_the_function_of_the_change_on_that_kernel(
     tmp_path: FilePath, farpath: Farpath, altered: FilePath
 ) -> None:
