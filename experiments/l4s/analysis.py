@@ -1,0 +1,81 @@
+"""Measures of Prague beside CUBIC: its share, the waiting time of each, and the path's use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from farpath.metrics import flow as flow_metrics
+from farpath.metrics.measures import Measure
+from farpath.runs.experiment import RecordedRun
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXPERIMENT = "l4s"
+SHARE = "share of the first stack"
+FIRST_WAIT = "99th percentile of the first stack's wait"
+SECOND_WAIT = "99th percentile of the second stack's wait"
+UTILISATION = "utilisation"
+#: The queue of a run that asks for none.
+TAIL_DROP = "tail drop"
+#: What RFC 9332 gives each of two flows at equal RTTs, whatever their queues (section 2.1).
+EQUAL_SHARE = 0.5
+COUPLED = "dualpi2"
+
+
+def wait_ms(
+    trace: pd.DataFrame | None, flows: Iterable[str], base_ms: float, from_s: float
+) -> float:
+    """Return the 99th percentile of what is above the base RTT in flows' smoothed RTTs, in ms.
+
+    They are those of a run's trace after a time; NaN without any.
+    """
+    if trace is None:
+        return float("nan")
+    settled = trace["flow"].isin(list(flows)) & (trace["t_s"] > from_s) & (trace["rtt_us"] > 0)
+    rtts_us = trace.loc[settled, "rtt_us"]
+    return float(np.percentile(rtts_us, 99)) / 1e3 - base_ms if len(rtts_us) else float("nan")
+
+
+def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
+    """Measure what the flows of the first stack have of all throughput, waits and utilisation.
+
+    Of two stacks that take turns, one flow each; of one stack beside itself its first flow is the
+    first. ``about``: ``stack``, ``queue``, ``rtt``, ``rate``, ``jitter`` and number of ``flows``.
+    """
+    measured = []
+    for recorded in runs:
+        plan, record, request = recorded.run.plan, recorded.record, recorded.run.request
+        names = [flow.name for flow in plan.schedule.flows]
+        means_bps = {name: flow_metrics.mean_bps(record, name) for name in names}
+        total_bps = sum(means_bps.values())
+        about = {
+            "stack": "+".join((request.stack or "").split("+")[:2]),
+            "queue": request.queue or TAIL_DROP,
+            "rtt": request.rtt or "",
+            "rate": request.rate or "",
+            "jitter": request.jitter or "0ms",
+            "flows": str(len(names)),
+        }
+        words = [about["stack"], about["queue"], about["rtt"], about["rate"]]
+        words += [f"jitter {request.jitter}"] if request.jitter else []
+        words += [f"{len(names)} flows"] if len(names) > 2 else []
+        times = (plan.path.rtt_ms, flow_metrics.warm_up_end_s(record))
+        theory = EQUAL_SHARE if about["queue"] == COUPLED else None
+        values = (
+            (SHARE, "", sum(means_bps[name] for name in names[::2]) / total_bps, theory),
+            (FIRST_WAIT, "ms", wait_ms(record.trace, names[::2], *times), None),
+            (SECOND_WAIT, "ms", wait_ms(record.trace, names[1::2], *times), None),
+            (UTILISATION, "", total_bps / flow_metrics.goodput_bps(plan), None),
+        )
+        # Nothing is random at a drop-tail queue, where the number of the draw stands for a seed
+        seed = int(request.draw or plan.seed)
+        measured += [
+            Measure(EXPERIMENT, ", ".join(words), name, unit, value, seed, expected, about=about)
+            for name, unit, value, expected in values
+            if not np.isnan(value)
+        ]
+    return measured

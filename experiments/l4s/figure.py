@@ -1,0 +1,76 @@
+"""The figure of L4S: Prague's share and both waits, by queue and RTT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from farpath.metrics.measures import Measure, select_measures
+from farpath.report.figures.intervals import draw_intervals
+from farpath.report.figures.marks import style_of
+from farpath.report.figures.style import FULL_IN, RULE, print_style
+from farpath.runs.experiment import RecordedRun
+
+from . import analysis
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: The runs of the figure have this rate, no jitter and two flows.
+RATE = "40Mbit"
+STACK = "prague+cubic"
+HEADINGS = {
+    analysis.SHARE: "share of Prague",
+    analysis.FIRST_WAIT: "wait of Prague (ms)",
+    analysis.SECOND_WAIT: "wait of CUBIC (ms)",
+}
+
+
+def _rtt_ms(measure: Measure) -> float:
+    return float(measure.about["rtt"].removesuffix("ms"))
+
+
+def _is_in_grid(measure: Measure) -> bool:
+    about = measure.about
+    return (about["stack"], about["rate"], about["jitter"], about["flows"]) == (
+        STACK, RATE, "0ms", "2",
+    )  # fmt: skip
+
+
+def draw_queues(measures: Sequence[Measure]) -> Figure:
+    """Draw share and waits by RTT, a line for each queue, with intervals over ten draws."""
+    from matplotlib.figure import Figure
+
+    grid = [each for each in measures if _is_in_grid(each)]
+    queues = list(dict.fromkeys(each.about["queue"] for each in grid))
+    with print_style():
+        figure = Figure(figsize=FULL_IN, layout="constrained")
+        for axes, (quantity, heading) in zip(
+            figure.subplots(1, len(HEADINGS)), HEADINGS.items(), strict=True
+        ):
+            of_quantity = select_measures(grid, quantity)
+            for index, queue in enumerate(queues):
+                colour, mark = style_of(index)
+                of_queue = [each for each in of_quantity if each.about["queue"] == queue]
+                draw_intervals(axes, of_queue, _rtt_ms, mark, colour, queue)
+            axes.set_xscale("log", base=2)
+            ticks = sorted({_rtt_ms(each) for each in of_quantity})
+            axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+            axes.set_xlabel("RTT (ms)")
+            axes.set_title(heading, fontsize=8)
+            axes.grid(True, color=RULE, linewidth=0.3)
+            if quantity == analysis.SHARE:
+                axes.axhline(analysis.EQUAL_SHARE, color=RULE, linewidth=0.8)
+                axes.set_ylim(0, 1)
+                axes.legend(frameon=False, fontsize=7)
+            else:
+                axes.set_yscale("log")
+    return figure
+
+
+def figures(
+    measures: Sequence[Measure], runs: Sequence[RecordedRun]
+) -> Iterator[tuple[str, Figure]]:
+    """Draw the one figure of all measures."""
+    if any(_is_in_grid(each) for each in measures):
+        yield analysis.EXPERIMENT, draw_queues(measures)
