@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 from itertools import pairwise
 from pathlib import Path as FilePath
+from statistics import median
 
 import pytest
 
+from farpath.mechanisms.capture.capture_files import captured_files
 from farpath.mechanisms.changes.carried import LATE_S
 from farpath.metrics.flow import mean_bps
 from farpath.planning.request import RunRequest
@@ -17,6 +19,7 @@ from farpath.spec.deliveries import OPPORTUNITY_BYTES, opportunities_before
 from farpath.spec.ethernet import ETHERNET_HEADER_BYTES
 from farpath.tools import tc
 from tests.lab.conftest import RunPlan
+from tests.support.captures import tcp_packets
 
 #: An acknowledgement with timestamps: headers of Ethernet, IPv4 and TCP with options.
 ACK_FRAME_BYTES = 14 + 20 + 32
@@ -114,14 +117,27 @@ def test_the_way_back_limits_a_flow_by_its_acknowledgements(run_plan: RunPlan) -
     # window is soon full, so that it lets no packet go by growing, and keeps the queue of ACKs
     # within its buffer: a lost one would let the next stand for both.
     request = RunRequest(
-        rtt="20ms", rate="100Mbit", up_rate="200kbit", window="128KiB", stack="cubic", time="6s"
-    )
+        rtt="20ms", rate="100Mbit", up_rate="200kbit", window="128KiB", stack="cubic", time="6s",
+        capture="sender:96",
+    )  # fmt: skip
     record = run_plan(request.plan())
     law = 2 * 200e3 / (8 * ACK_FRAME_BYTES)
     packets = {round(sample.t_s): sample.packets for sample in _queue(record)}
     measured = (packets[6] - packets[3]) / 3
     print(f"{measured:.1f} packets/s, law {law:.1f}, {measured / law - 1:+.2%}")
     assert measured == pytest.approx(law, rel=0.01)
+    # Each ACK comes when the link has sent it
+    acks = tcp_packets(captured_files(record)["sender"], "tcp src port 5201 and less 70")
+    times_ns = [packet.time_ns for packet in acks if packet.flags == "."]
+    settled_ns = [time_ns for time_ns in times_ns if time_ns - times_ns[0] > 3e9]
+    gaps_us = [(after - before) / 1e3 for before, after in pairwise(settled_ns)]
+    own_us = 8e6 * ACK_FRAME_BYTES / 200e3
+    print(f"{len(gaps_us)} ACKs are {median(gaps_us):.2f} us apart, own time {own_us:.2f} us")
+    assert len(gaps_us) > 500
+    assert median(gaps_us) == pytest.approx(own_us, abs=0.5)
+    # But for those that meet a ping, or a sender that is busy
+    exact = [gap_us for gap_us in gaps_us if abs(gap_us - own_us) < 0.5]
+    assert len(exact) > 0.98 * len(gaps_us)
 
 
 def test_a_trace_delivers_a_packet_at_each_opportunity(

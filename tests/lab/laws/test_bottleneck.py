@@ -63,10 +63,10 @@ class Datagram(NamedTuple):
     came_ns: int
 
 
-def _arrivals(sizes: Sequence[int], load: float) -> list[int]:
+def _arrivals(sizes: Sequence[int], load: float, rate_bps: int = RATE_BPS) -> list[int]:
     """Sizes and gaps of datagrams that arrive by a Poisson process."""
     drawn = random.Random(7)
-    mean_ns = 8e9 * fmean(sizes) / RATE_BPS / load
+    mean_ns = 8e9 * fmean(sizes) / rate_bps / load
     return [number for size in sizes for number in (size, round(drawn.expovariate(1 / mean_ns)))]
 
 
@@ -109,6 +109,34 @@ def test_datagrams_of_all_sizes_pay_their_own_time_and_wait_for_those_before(
     ):
         assert 2 * len(arrived) == len(load)
         _hold_against_lindley(name, arrived, RATE_BPS)
+
+
+@pytest.mark.parametrize(
+    ("rate", "rate_bps", "count", "load"),
+    [
+        # A ping of each second takes 8 ms there, and a longer queue would hold some of them
+        ("100kbit", 100_000, 100, 0.4),
+        ("1Mbit", 1_000_000, 1000, 0.8),
+        ("100Mbit", 100_000_000, 1000, 0.8),
+        ("1Gbit", 1_000_000_000, 1000, 0.8),
+    ],
+)
+def test_queues_of_poisson_arrivals_are_those_of_theory_at_each_rate(
+    tmp_path: FilePath, rate: str, rate_bps: int, count: int, load: float
+) -> None:
+    mixed = random.Random(8).choices((66, 590, 1514), k=count)
+    loads = {
+        # The switches see its addresses for the first time
+        "first": [1514, 0],
+        f"M/D/1, 1514 bytes, {load}": _arrivals([1514] * count, load, rate_bps),
+        f"M/G/1, {load}": _arrivals(mixed, load, rate_bps),
+    }
+    for (name, numbers), arrived in zip(
+        loads.items(), _send(tmp_path, loads.values(), rate), strict=True
+    ):
+        assert 2 * len(arrived) == len(numbers)
+        if name != "first":
+            _hold_against_lindley(f"{rate}: {name}", arrived, rate_bps)
 
 
 @pytest.mark.parametrize(
