@@ -29,8 +29,10 @@ MARKS = {
 #: Modules, by the beginning of their names, that ``make test-nightly`` runs and ``make test`` does
 #: not; single tests elsewhere have the mark themselves.
 NIGHTLY = (
+    "campaign/test_kubernetes",
     "campaign/test_slurm",
     "companion/",
+    "containers/test_bare_machine",
     "containers/test_notebook",
     "hostlab/",
     "regress/test_bisect",
@@ -39,6 +41,8 @@ NIGHTLY = (
     "lab/laws/",
     *(f"lab/test_{part}" for part in ("background", "disks", "flow_drops", "offloads")),
     *(f"lab/test_{part}" for part in ("processor", "scale", "short_flows", "transfers", "udp")),
+    *(f"lab/test_{part}" for part in ("lessons", "starvation")),
+    "paper/",
 )
 #: What takes longest, so that no core waits for one of them at the end. The first builds
 #: containers' images, for which the others of its folder would wait; it and the host lab's

@@ -130,11 +130,15 @@ def await_kernel(page: Page, notebook: str) -> None:
 def run_first_cell(page: Page, notebook: str, panel: Locator | None = None) -> None:
     """Run the first code cell of the open notebook, or a panel's, once it has its kernel.
 
-    Before the page itself knows of its kernel, a cell that is to run does nothing; then again.
+    Before the page itself knows of its kernel, a cell that is to run does nothing; then again. On a
+    busy machine JupyterLab asks which kernel it is to be, and offers the right one.
     """
     await_kernel(page, notebook)
     cell = (panel or page).locator(".jp-CodeCell").first
     for _ in range(HANG_MS // AGAIN_MS):
+        if (dialog := page.locator(".jp-Dialog")).count():
+            assert "Select Kernel" in dialog.first.inner_text()
+            dialog.first.locator(".jp-mod-accept").click()
         cell.click()
         page.keyboard.press("Shift+Enter")
         page.wait_for_timeout(AGAIN_MS)

@@ -121,7 +121,6 @@ def with_engine() -> tuple[str, ...]:
     return (f"--volume={SOCKET}:{SOCKET}", f"--group-add={SOCKET.stat().st_gid}")
 
 
-@pytest.mark.nightly
 def test_root_gets_the_table_without_python_and_with_it_in_a_container_and_the_command(
     clone: FilePath,
 ) -> None:
@@ -165,7 +164,6 @@ def test_a_visitor_without_sudo_is_told_the_one_command_before_anything_is_begun
         assert begun not in done.stderr
 
 
-@pytest.mark.nightly
 def test_a_visitor_with_an_engine_and_an_image_of_debian_needs_nothing_installed(
     clone: FilePath, tmp_path: FilePath
 ) -> None:

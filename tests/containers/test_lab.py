@@ -123,6 +123,7 @@ def test_the_lab_has_no_capability_no_network_and_is_who_owns_the_results(out: F
     assert fields["NoNewPrivs"] == "1"
 
 
+@pytest.mark.nightly
 def test_a_killed_container_leaves_no_half_record_and_its_successor_runs(
     make: Make, out: FilePath
 ) -> None:
@@ -146,6 +147,7 @@ def test_an_interrupted_container_leaves_nothing(out: FilePath) -> None:
     assert not half_made(out)
 
 
+@pytest.mark.nightly
 def test_a_new_folder_in_tmp_is_this_machines_and_not_the_containers() -> None:
     out = FilePath(f"/tmp/farpath-test-{uuid.uuid4().hex}")
     try:

@@ -20,6 +20,7 @@ def _states(printed: str) -> dict[str, str]:
     return {each["statement"]: each["state"] for each in statements}
 
 
+@pytest.mark.nightly
 def test_reno_conforms_or_differs_as_linux_is_known_to(
     farpath: Farpath, tmp_path: FilePath
 ) -> None:
@@ -61,6 +62,7 @@ def test_a_wrong_constant_of_cubic_is_found_where_it_acts(
     assert (tmp_path / "cubic_beta_820" / "two-losses.svg").exists()
 
 
+@pytest.mark.nightly
 def test_wrong_constants_of_bbr3_are_found_where_they_act(
     farpath: Farpath, tmp_path: FilePath
 ) -> None:
@@ -77,6 +79,7 @@ def test_wrong_constants_of_bbr3_are_found_where_they_act(
     }
 
 
+@pytest.mark.nightly
 def test_a_prague_that_takes_every_queue_for_a_classic_one_is_found_and_one_that_takes_none(
     farpath: Farpath, tmp_path: FilePath
 ) -> None:

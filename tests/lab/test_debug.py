@@ -69,6 +69,7 @@ def held_to(record: Record, *options: str, before: str = "", with_types: bool = 
     return ended.stdout
 
 
+@pytest.mark.nightly
 def test_stops_at_random_instants_leave_the_fingerprint(
     recorded: Record, tmp_path: FilePath
 ) -> None:
@@ -84,6 +85,7 @@ def test_stops_at_random_instants_leave_the_fingerprint(
     assert len(re.findall(r"link [01] .*TCP \d+ > \d+", printed)) == 3
 
 
+@pytest.mark.nightly
 def test_a_stop_longer_than_the_watchdogs_patience_is_no_hang(
     recorded: Record, tmp_path: FilePath
 ) -> None:

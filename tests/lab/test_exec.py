@@ -146,6 +146,7 @@ def test_a_ping_waits_in_a_long_buffer_and_passes_a_bulk_transfer_by_in_fq_codel
     assert towards["fq_codel"]["marks"] > 0
 
 
+@pytest.mark.nightly
 def test_a_path_that_loses_a_third_and_jitters_by_what_was_asked_is_no_failure(lab: Lab) -> None:
     """All pings of a small seed were lost, and jitter of both directions was one too many."""
     asked: dict[str, Any] = {
@@ -189,6 +190,7 @@ def test_a_client_meets_its_deadline_at_1_ms_and_misses_it_at_164_ms_each_time(
     assert not caplog.messages
 
 
+@pytest.mark.nightly
 def test_at_a_loss_of_a_fifth_each_direction_loses_other_packets_and_pings_come_back(
     lab: Lab,
 ) -> None:

@@ -118,6 +118,7 @@ def plan_of(stack: Stack, duration_s: float, loss: float = 0.0) -> Plan:
     return make_plan(path, schedule, 1, "virtual", user_stacks=[stack])
 
 
+@pytest.mark.nightly
 def test_the_example_module_carries_its_window_per_round_trip(
     run_plan: RunPlan, own: OwnStack
 ) -> None:
@@ -140,6 +141,7 @@ def test_the_example_module_carries_its_window_per_round_trip(
     assert record.data["provenance"]["stacks"]["fixed:window_packets=100"]["source_hash"]
 
 
+@pytest.mark.nightly
 def test_the_example_modules_window_stays_whatever_is_lost(
     run_plan: RunPlan, own: OwnStack
 ) -> None:
@@ -152,6 +154,7 @@ def test_the_example_modules_window_stays_whatever_is_lost(
     assert set(rows["cwnd_bytes"]) == {100 * TCP_PAYLOAD_BYTES}
 
 
+@pytest.mark.nightly
 def test_the_example_image_sends_at_its_rate_and_always_alike(
     run_plan: RunPlan, own: OwnStack, steady: FilePath
 ) -> None:
@@ -389,6 +392,7 @@ def test_a_parameter_that_the_built_module_lacks_is_refused_before_any_boot(own:
         own(f"{EXAMPLES}/own-module/tcp_fixed.c:windows=3")
 
 
+@pytest.mark.nightly
 def test_the_example_congestion_control_steps_up_with_each_ack(
     run_plan: RunPlan, own: OwnStack
 ) -> None:
@@ -404,6 +408,7 @@ def test_the_example_congestion_control_steps_up_with_each_ack(
         assert grown_pps == pytest.approx(20 * after["acks"], rel=1e-3)
 
 
+@pytest.mark.nightly
 def test_a_congestion_control_of_ones_own_and_udts_share_a_run(
     run_plan: RunPlan, own: OwnStack
 ) -> None:

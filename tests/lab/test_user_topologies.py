@@ -70,6 +70,7 @@ def test_hosts_at_one_switch_share_the_cable_to_their_receiver(run_plan: RunPlan
     assert run_plan(plan).fingerprint == record.fingerprint
 
 
+@pytest.mark.nightly
 def test_two_switches_with_a_long_link_between_them(run_plan: RunPlan) -> None:
     plan = plan_of("two_switches.py:far", "h1>h2:bbr h5>h6:bbr h6>h1:reno", ip="6")
     record = run_plan(plan)
@@ -108,6 +109,7 @@ def test_drawn_ways_pass_the_check_of_their_rtt_and_ten_us_on_one_link_do_not() 
     assert (tally.ways, tally.planted, tally.refused, tally.missed) == (8, 16, [], [])
 
 
+@pytest.mark.nightly
 def test_ways_of_odd_delays_of_none_and_with_losses_run_side_by_side(run_plan: RunPlan) -> None:
     odd, none = Shaping(10_000_000, 100, 5.3), Shaping(10_000_000, 100)
     lossy = Shaping(10_000_000, 100, 5.0, loss=0.1)

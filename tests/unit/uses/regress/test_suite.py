@@ -16,7 +16,7 @@ def test_every_case_is_a_run_that_farpath_can_plan() -> None:
     assert len({trial.name for trial in suite}) == len(suite)
     for trial in suite:
         plan = trial.plan()
-        assert {stack.name for stack in plan.stacks} <= {trial.stack, "reno"}
+        assert {stack.name for stack in plan.stacks} <= {trial.stack, "reno", "udp"}
 
 
 def test_every_kind_of_behaviour_has_a_case() -> None:
