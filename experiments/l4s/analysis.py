@@ -21,9 +21,13 @@ SECOND_WAIT = "99th percentile of the second stack's wait"
 UTILISATION = "utilisation"
 #: The queue of a run that asks for none.
 TAIL_DROP = "tail drop"
-#: What RFC 9332 gives each of two flows at equal RTTs, whatever their queues (section 2.1).
-EQUAL_SHARE = 0.5
-COUPLED = "dualpi2"
+#: DualPI2's target of the classic queue, and where it begins to mark the other one
+#: (net/sched/sch_dualpi2.c; RFC 9332, appendix A).
+CLASSIC_TARGET_MS, STEP_MS = 15.0, 1.0
+#: The RTT as of which Prague behaves if its own is shorter
+#: (draft-briscoe-iccrg-prague-congestion-control, section 2.4.4).
+REFERENCE_RTT_MS = 25.0
+COUPLED, COUPLED_STACKS = "dualpi2", "prague+cubic"
 
 
 def wait_ms(
@@ -38,6 +42,17 @@ def wait_ms(
     settled = trace["flow"].isin(list(flows)) & (trace["t_s"] > from_s) & (trace["rtt_us"] > 0)
     rtts_us = trace.loc[settled, "rtt_us"]
     return float(np.percentile(rtts_us, 99)) / 1e3 - base_ms if len(rtts_us) else float("nan")
+
+
+def coupled_share(rtt_ms: float) -> float:
+    """Return Prague's share beside as many flows of CUBIC at a DualPI2, by the coupling.
+
+    Marks of one queue are the square root of drops of the other, twofold, so that windows are equal
+    (RFC 9332, section 2.1), and rates go as the inverse of RTTs. CUBIC's has the target of its
+    queue in it, and Prague's is the reference at least.
+    """
+    classic_ms = rtt_ms + CLASSIC_TARGET_MS
+    return classic_ms / (classic_ms + max(rtt_ms + STEP_MS, REFERENCE_RTT_MS))
 
 
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
@@ -64,7 +79,8 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         words += [f"jitter {request.jitter}"] if request.jitter else []
         words += [f"{len(names)} flows"] if len(names) > 2 else []
         times = (plan.path.rtt_ms, flow_metrics.warm_up_end_s(record))
-        theory = EQUAL_SHARE if about["queue"] == COUPLED else None
+        is_coupled = (about["queue"], about["stack"]) == (COUPLED, COUPLED_STACKS)
+        theory = coupled_share(plan.path.rtt_ms) if is_coupled else None
         values = (
             (SHARE, "", sum(means_bps[name] for name in names[::2]) / total_bps, theory),
             (FIRST_WAIT, "ms", wait_ms(record.trace, names[::2], *times), None),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from farpath.metrics.measures import Measure, select_measures
 from farpath.report.figures.intervals import draw_intervals
 from farpath.report.figures.marks import style_of
-from farpath.report.figures.style import FULL_IN, RULE, print_style
+from farpath.report.figures.style import FULL_IN, INK, RULE, print_style
 from farpath.runs.experiment import RecordedRun
 
 from . import analysis
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 #: The runs of the figure have this rate, no jitter and two flows.
 RATE = "40Mbit"
-STACK = "prague+cubic"
 HEADINGS = {
     analysis.SHARE: "share of Prague",
     analysis.FIRST_WAIT: "wait of Prague (ms)",
@@ -33,7 +32,7 @@ def _rtt_ms(measure: Measure) -> float:
 def _is_in_grid(measure: Measure) -> bool:
     about = measure.about
     return (about["stack"], about["rate"], about["jitter"], about["flows"]) == (
-        STACK, RATE, "0ms", "2",
+        analysis.COUPLED_STACKS, RATE, "0ms", "2",
     )  # fmt: skip
 
 
@@ -60,7 +59,8 @@ def draw_queues(measures: Sequence[Measure]) -> Figure:
             axes.set_title(heading, fontsize=8)
             axes.grid(True, color=RULE, linewidth=0.3)
             if quantity == analysis.SHARE:
-                axes.axhline(analysis.EQUAL_SHARE, color=RULE, linewidth=0.8)
+                shares = [analysis.coupled_share(tick) for tick in ticks]
+                axes.plot(ticks, shares, "--", color=INK, linewidth=0.8, label="coupling")
                 axes.set_ylim(0, 1)
                 axes.legend(frameon=False, fontsize=7)
             else:

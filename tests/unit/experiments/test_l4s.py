@@ -24,9 +24,21 @@ def test_flows_of_the_first_stack_have_their_share_of_all(tmp_path: FilePath) ->
     odd, all_16 = (sum(1 / n for n in range(1, 17, step)) for step in (2, 1))
     by_flows = {each.about["flows"]: each.value for each in found}
     assert by_flows == {"2": pytest.approx(of_two), "16": pytest.approx(odd / all_16)}
-    # DualPI2 couples its queues so that rates are equal; other queues promise nothing
-    theories = {each.about["queue"]: each.theory for each in found}
-    assert theories == {"dualpi2": 0.5, "fq_codel": None, "codel:ecn": None, "tail drop": None}
+    # DualPI2 couples its queues; others promise nothing, nor has CUBIC beside itself a theory
+    theories = {(each.about["queue"], each.about["stack"]): each.theory for each in found}
+    assert theories.pop(("dualpi2", "prague+cubic")) == analysis.coupled_share(20.0)
+    assert set(theories.values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("rtt_ms", "share"),
+    # By hand: 20 ms of CUBIC and the reference of 25, 35 and 25, 95 and 81
+    [(5.0, 20 / 45), (20.0, 35 / 60), (80.0, 95 / 176)],
+)
+def test_equal_windows_of_unequal_rtts_have_rates_by_their_inverse(
+    rtt_ms: float, share: float
+) -> None:
+    assert analysis.coupled_share(rtt_ms) == pytest.approx(share)
 
 
 def test_a_wait_is_what_is_above_the_base_rtt_from_a_time_on() -> None:
