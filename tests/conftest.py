@@ -41,7 +41,7 @@ NIGHTLY = (
     "lab/laws/",
     *(f"lab/test_{part}" for part in ("background", "disks", "flow_drops", "offloads")),
     *(f"lab/test_{part}" for part in ("processor", "scale", "short_flows", "transfers", "udp")),
-    *(f"lab/test_{part}" for part in ("lessons", "starvation")),
+    *(f"lab/test_{part}" for part in ("lessons", "responsiveness", "starvation")),
     "paper/",
 )
 #: What takes longest, so that no core waits for one of them at the end. The first builds
@@ -54,7 +54,6 @@ FIRST = (
     "notebooks",
     "paper",
     "regress",
-    "native/test_udtperf",
     "unit/report/figures",
 )
 #: How many files a run of tests has whose files' times are printed, and how many of them are.

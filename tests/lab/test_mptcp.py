@@ -105,6 +105,7 @@ def two_by_two(role: str, other: str) -> Deployment:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("role", "other", "counted"),
     # Addresses of both families are told

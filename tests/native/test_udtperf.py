@@ -41,6 +41,7 @@ def _append(source: FilePath, text: str) -> None:
     source.write_text(source.read_text() + text)
 
 
+@pytest.mark.nightly
 def test_the_cplusplus_tests_pass_under_sanitizers(tmp_path: FilePath) -> None:
     if not shutil.which("g++"):
         pytest.skip("this machine has no g++; building udtperf brings its own")
