@@ -87,7 +87,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
             (SECOND_WAIT, "ms", wait_ms(record.trace, names[1::2], *times), None),
             (UTILISATION, "", total_bps / flow_metrics.goodput_bps(plan), None),
         )
-        # Nothing is random at a drop-tail queue, where the number of the draw stands for a seed
+        # Where nothing is random, the number of the draw stands for a seed
         seed = int(request.draw or plan.seed)
         measured += [
             Measure(EXPERIMENT, ", ".join(words), name, unit, value, seed, expected, about=about)

@@ -135,10 +135,11 @@ def run_first_cell(page: Page, notebook: str, panel: Locator | None = None) -> N
     """
     await_kernel(page, notebook)
     cell = (panel or page).locator(".jp-CodeCell").first
+    page.add_locator_handler(
+        page.locator(".jp-Dialog:has-text('Select Kernel')"),
+        lambda dialog: dialog.locator(".jp-mod-accept").click(),
+    )
     for _ in range(HANG_MS // AGAIN_MS):
-        if (dialog := page.locator(".jp-Dialog")).count():
-            assert "Select Kernel" in dialog.first.inner_text()
-            dialog.first.locator(".jp-mod-accept").click()
         cell.click()
         page.keyboard.press("Shift+Enter")
         page.wait_for_timeout(AGAIN_MS)
