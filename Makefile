@@ -365,7 +365,7 @@ test: host-packages
 	exit $$status
 
 packages-of-test:
-	@images/host-packages browser qemu tshark presets debug interop
+	@images/host-packages browser tshark presets debug interop
 
 test-nightly: setup $(DEV) $(PAPER) $(NOTEBOOK)
 	@images/host-packages browser slurm qemu tshark presets debug interop

@@ -26,6 +26,11 @@ MARKS = {
     "paper": ("lab", "paper"),
     "regress": ("lab",),
 }
+#: Parts of the lab's tests that only measure packets.
+MEASURES_OF_PACKETS = (
+    "background", "disks", "flow_drops", "lessons", "offloads", "processor", "responsiveness",
+    "scale", "short_flows", "starvation", "transfers", "udp",
+)  # fmt: skip
 #: Modules, by the beginning of their names, that ``make test-nightly`` runs and ``make test`` does
 #: not; single tests elsewhere have the mark themselves.
 NIGHTLY = (
@@ -39,9 +44,7 @@ NIGHTLY = (
     # Measures of packets that the regression suite holds, as are single tests elsewhere: without
     # another fingerprint they measure the same
     "lab/laws/",
-    *(f"lab/test_{part}" for part in ("background", "disks", "flow_drops", "offloads")),
-    *(f"lab/test_{part}" for part in ("processor", "scale", "short_flows", "transfers", "udp")),
-    *(f"lab/test_{part}" for part in ("lessons", "responsiveness", "starvation")),
+    *(f"lab/test_{part}" for part in MEASURES_OF_PACKETS),
     "paper/",
 )
 #: What takes longest, so that no core waits for one of them at the end. The first builds

@@ -1,4 +1,4 @@
-"""Measures of Prague beside CUBIC: its share, the waiting time of each, and the path's use."""
+"""Measures of Prague and CUBIC on one path: shares, waits, and the path's use."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ COUPLED, COUPLED_STACKS = "dualpi2", "prague+cubic"
 def wait_ms(
     trace: pd.DataFrame | None, flows: Iterable[str], base_ms: float, from_s: float
 ) -> float:
-    """Return the 99th percentile of what is above the base RTT in flows' smoothed RTTs, in ms.
+    """Return the 99th percentile of flows' smoothed RTTs, less the base RTT, in ms.
 
-    They are those of a run's trace after a time; NaN without any.
+    The RTTs are those of a run's trace after a time; NaN without any.
     """
     if trace is None:
         return float("nan")
@@ -45,7 +45,7 @@ def wait_ms(
 
 
 def coupled_share(rtt_ms: float) -> float:
-    """Return Prague's share beside as many flows of CUBIC at a DualPI2, by the coupling.
+    """Return the share of Prague at a DualPI2 that it shares with as many flows of CUBIC.
 
     Marks of one queue are the square root of drops of the other, twofold, so that windows are equal
     (RFC 9332, section 2.1), and rates go as the inverse of RTTs. CUBIC's has the target of its
@@ -56,10 +56,10 @@ def coupled_share(rtt_ms: float) -> float:
 
 
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
-    """Measure what the flows of the first stack have of all throughput, waits and utilisation.
+    """Measure the first stack's part of all throughput, both waits and utilisation.
 
-    Of two stacks that take turns, one flow each; of one stack beside itself its first flow is the
-    first. ``about``: ``stack``, ``queue``, ``rtt``, ``rate``, ``jitter`` and number of ``flows``.
+    Flows of two stacks take turns. Of two flows of one stack the first counts as the first stack.
+    ``about``: ``stack``, ``queue``, ``rtt``, ``rate``, ``jitter`` and number of ``flows``.
     """
     measured = []
     for recorded in runs:

@@ -11,10 +11,10 @@ from farpath.mechanisms.capture.capture_files import captured_files
 from farpath.planning.path_options import resolve_path
 from farpath.record.record import Record
 from farpath.spec.capture import Capture
-from farpath.spec.path import ETHERNET_HEADER_BYTES
 from tests.support.plans import with_trace
 
 from .conftest import RunPlan, single_flow
+from .laws.hystart import end_by_train
 
 RATE_BPS, RTT_S = 1e9, 0.020
 #: It has room for all that slow start sends beyond the path.
@@ -72,18 +72,10 @@ def test_packets_that_come_further_apart_than_a_card_waits_are_not_joined(
 
 
 def test_cards_move_the_end_of_slow_start_by_a_joined_packet_at_most(run_once: RunPlan) -> None:
-    """HyStart ends slow start when a train of ACKs lasts half an RTT and half the delay of ACKs.
-
-    The window is then that of the round, 10 times a power of two, and what was acknowledged in that
-    time (S. Ha, I. Rhee, Taming the elephants: new TCP slow start, 2011; hystart_update and
-    hystart_ack_delay of net/ipv4/tcp_cubic.c, whose delay is 1 ms at most).
-    """
-    packet_s = (1500 + ETHERNET_HEADER_BYTES) * 8 / RATE_BPS
-    train = (RTT_S + 0.001) / 2 / packet_s
-    of_round = next(10 * 2**n for n in range(20) if 10 * 2**n >= train)
+    predicted = end_by_train(PATH)
     for words in (None, CARDS, ("tso", *CARDS)):
         trace = _record(run_once, words).trace
         assert trace is not None
         window = int(trace[trace["ssthresh_packets"] > 0]["ssthresh_packets"].iloc[0])
-        print(f"offloads {words}: slow start ended at {window}, predicted {of_round + train:.0f}")
-        assert abs(window - of_round - train) <= (MOST_JOINED if words else 5)
+        print(f"offloads {words}: slow start ended at {window}, predicted {predicted:.0f}")
+        assert abs(window - predicted) <= (MOST_JOINED if words else 5)

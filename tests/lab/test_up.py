@@ -37,8 +37,7 @@ for _ in range(rounds):
 """
 #: Exits with the status that its argument says, after so many seconds.
 JOB = "import sys, time; time.sleep(float(sys.argv[1])); sys.exit(int(sys.argv[2]))"
-#: All services in one kernel, and a kernel for each site.
-#: Other files have all sites in one guest.
+#: All services in one kernel, which other files have too, and a kernel for each site.
 GUESTS = pytest.mark.parametrize(
     "guest_per_site", [pytest.param(False, marks=pytest.mark.nightly), True]
 )
