@@ -23,7 +23,8 @@ SENDERS = Variant("senders", "further senders")
 REVERSE = Variant("reverse", "flows in both directions")
 IPV6 = Variant("ipv6", "IPv6")
 DROPPING = Variant("dropping", "with droppers")
-_AFTER_TOPOLOGY = (SENDERS, REVERSE, IPV6, DROPPING)
+CORRUPTING = Variant("corrupting", "with damaged datagrams")
+_AFTER_TOPOLOGY = (SENDERS, REVERSE, IPV6, DROPPING, CORRUPTING)
 
 
 def of_topology(name: str, bottlenecks: int) -> Variant:

@@ -79,6 +79,8 @@ class Program:
     labs: tuple[str, ...] = (VIRTUAL, HOST)
     #: Whether it gives each packet a time, which jitter of its host would undo.
     paces_itself: bool = False
+    #: Whether it finds out that a packet was damaged whose checksum fits, and drops it.
+    finds_damage: bool = False
     #: Whether its payload comes from a disk of the sending host, or goes to one of the receiver.
     reads_files: bool = False
     #: Whether it ends after a number of bytes.

@@ -55,10 +55,11 @@ def _ports(flows: Iterable[Flow]) -> str:
     return ", ".join(str(flow.port) for flow in flows)
 
 
-def _hook(devices: Sequence[str]) -> str:
+def hook(devices: Sequence[str], priority: int = 0) -> str:
+    """Return the line of a chain that has the packets which come in at devices."""
     quoted = ", ".join(f'"{device}"' for device in devices)
     device_list = f"device {quoted}" if len(devices) == 1 else f"devices = {{ {quoted} }}"
-    return f"type filter hook ingress {device_list} priority 0;"
+    return f"type filter hook ingress {device_list} priority {priority};"
 
 
 def _dropped_match(dropper: Dropper, plan: Plan) -> str:
@@ -71,8 +72,17 @@ def _dropped_match(dropper: Dropper, plan: Plan) -> str:
     if dropper.kind == "random" and dropper.numbers[0] == 1.0:
         return " "
     drawn = dropper.positions(plan.seed, drawn_packets(dropper, plan))
-    numbers = ", ".join(str(position - 1) for position in drawn)
-    return f"numgen inc mod {dropper.cycle_packets} {{ {numbers} }} " if numbers else ""
+    return match_of_numbers(drawn, dropper.cycle_packets)
+
+
+def match_of_numbers(positions: Sequence[int], cycle_packets: int) -> str:
+    """Return the match of the packets with these numbers, from 1, in each cycle of so many.
+
+    >>> match_of_numbers([1, 3], 10), match_of_numbers([], 10)
+    ('numgen inc mod 10 { 0, 2 } ', '')
+    """
+    numbers = ", ".join(str(position - 1) for position in positions)
+    return f"numgen inc mod {cycle_packets} {{ {numbers} }} " if numbers else ""
 
 
 def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
@@ -98,7 +108,7 @@ def script(plan: Plan, devices: Mapping[str, Sequence[str]]) -> str:
             for match in _counted_matches(dropper, plan)
         ]
         if jumps and devices[direction]:
-            lines += [f"chain {direction} {{", _hook(devices[direction]), *jumps, "}"]
+            lines += [f"chain {direction} {{", hook(devices[direction]), *jumps, "}"]
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -118,16 +128,21 @@ def drop_none(number: int) -> str:
     return f"flush chain {chain}\nadd rule {chain} counter name seen_{number}"
 
 
+def packets_of(output: Any) -> dict[str, int]:
+    """Return the packets of each counter by name; ``output``: as of ``parse_counters``."""
+    return {
+        entry["counter"]["name"]: int(entry["counter"]["packets"])
+        for entry in output["nftables"]
+        if "counter" in entry
+    }
+
+
 def parse_counters(output: Any, plan: Plan) -> list[dict[str, Any]]:
     """Return the packets that each of a plan's droppers counted, and dropped, also by flow.
 
     ``output``: the parsed JSON of ``nft -j list counters``.
     """
-    packets = {
-        entry["counter"]["name"]: int(entry["counter"]["packets"])
-        for entry in output["nftables"]
-        if "counter" in entry
-    }
+    packets = packets_of(output)
     counts = []
     for number, dropper in enumerate(plan.droppers):
         lost = {flow.name: packets[_lost(number, flow)] for flow in concerned_flows(dropper, plan)}

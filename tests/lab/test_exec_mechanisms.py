@@ -15,6 +15,7 @@ from farpath.lab.exec.program_run import ProgramOutcome
 from farpath.mechanisms.capture.capture_files import captured_files
 from farpath.record.program_record import ProgramRecord, load_program_record
 from farpath.spec.arrivals import arrivals
+from farpath.spec.corruption import BYTE
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST
 from tests.lab.test_exec import Lab
 from tests.support.captures import tcp_packets
@@ -204,3 +205,48 @@ def test_devices_wait_for_the_client_that_waits_for_a_port(lab: Lab) -> None:
 
 _SERVE = "import socket; s = socket.create_server(('', 80)); time.sleep(60)"
 _CONNECT = "import socket, time; socket.create_connection(('server', 80)); time.sleep(1.5)"
+
+
+#: A server that answers each datagram with itself, and a client that prints which zeros changed.
+ECHO_SERVER = """
+import socket
+server = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+server.bind(("::", 9000))
+while True:
+    server.sendto(*server.recvfrom(2000))
+"""
+ECHO_CLIENT = """
+import json, socket, sys
+family = socket.AF_INET6 if sys.argv[1] == "6" else socket.AF_INET
+client = socket.socket(family, socket.SOCK_DGRAM)
+found = []
+for _ in range(60):
+    client.sendto(bytes(100), ("server", 9000))
+    found.append([[at, byte] for at, byte in enumerate(client.recv(2000)) if byte])
+client.sendto(bytes(10), ("server", 9000))
+print(json.dumps([found, len(client.recv(2000))]))
+"""
+
+
+@pytest.mark.parametrize("version", ["4", "6"])
+def test_a_damaged_datagram_reaches_its_program_with_one_byte_inverted(
+    lab: Lab, version: str
+) -> None:
+    outcome = lab.run(
+        (PYTHON, "-c", ECHO_CLIENT, version),
+        [(PYTHON, "-c", ECHO_SERVER)],
+        rtt="20ms", rate="10Mbit", corrupt="30%", ip=version,
+    )  # fmt: skip
+    found, short_bytes = json.loads(lab.stdout.getvalue())
+    counts = load_program_record(outcome.directory).readback["after"]["corruption"]
+    hosts = [counts[host] for host in (CLIENT_HOST, SERVER_HOST)]
+    assert [each["seen"] for each in hosts] == [61, 61]
+    damaged = [tuple(map(tuple, each)) for each in found]
+    assert set(damaged) == {(), ((BYTE, 0xFF),)}
+    assert short_bytes == 10
+    # One that is damaged on both ways has its byte back
+    twice, odd = divmod(sum(each["damaged"] for each in hosts) - sum(map(bool, damaged)), 2)
+    assert not odd
+    assert 0 <= twice <= min(each["damaged"] for each in hosts)
+    for each in hosts:
+        assert each["damaged"] / 60 == pytest.approx(0.3, abs=0.25)

@@ -36,6 +36,8 @@ OF_FILES = ("sender_image", "flows", "link", "mptcp")
 NEEDED = {
     "capture": {"time": "10s"},
     "up_buffer": {"up_rate": "1Mbit"},
+    # Only what finds damage by itself may have it
+    "corrupt": {"stack": "quic_ngtcp2"},
     # A card that splits segments needs a path that loses none
     "offloads": {"loss": "0"},
 }

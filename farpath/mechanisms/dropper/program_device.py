@@ -45,7 +45,7 @@ class ProgramDroppers(Droppers):
                 if dropper.direction == direction
             ]
             if jumps:
-                hook = nftables._hook(self.ports[direction])
+                hook = nftables.hook(self.ports[direction])
                 lines += [f"chain {direction} {{", hook, *jumps, "}"]
         return "\n".join([*lines, "}"]) + "\n"
 
@@ -53,11 +53,7 @@ class ProgramDroppers(Droppers):
         """Return the packets that each dropper counted and dropped."""
         with self._at_switches():
             output = run_json("nft", "-j", "list", "counters", "table", *nftables.TABLE.split())
-        packets = {
-            one["counter"]["name"]: int(one["counter"]["packets"])
-            for one in output["nftables"]
-            if "counter" in one
-        }
+        packets = nftables.packets_of(output)
         return {
             "droppers": [
                 {

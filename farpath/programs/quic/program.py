@@ -35,6 +35,8 @@ class Quic(Program):
     name = QUIC
     rank = 20
     labs = (VIRTUAL,)
+    # By the tag of its encryption (RFC 9001, section 5.3)
+    finds_damage = True
     packet_size_parameter = "mtu"
     build_script = "images/quic/build"
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from farpath.base.errors import BadInputError, on_one_line
+from farpath.spec.corruption import KEY as CORRUPT
 
 KB, MB = 1 << 10, 1 << 20
 #: Options of the path of each case, unless it names others.
@@ -57,6 +58,11 @@ class Case:
         """Options of the path by name, as typed."""
         return {**PATH, **self.path}
 
+    @property
+    def damages(self) -> bool:
+        """Whether packets of it arrive damaged."""
+        return CORRUPT in self.path
+
 
 _OUTAGES = ",".join(f"{start + 5}s,{start + 7}s" for start in range(0, 50, 7))
 CASES = (
@@ -97,6 +103,18 @@ CASES = (
         handshakes=CONNECTIONS,
     ),
     Case("transferloss", "L2", "2 % of the packets lost", (2 * MB,), path={"loss": "2%"}),
+    Case(
+        *("handshakecorruption", "C1", "50 handshakes, 30 % of the packets damaged"),
+        (KB,) * CONNECTIONS,
+        "multiconnect",
+        path={CORRUPT: "30%"},
+        timeout_s=300.0,
+        handshakes=CONNECTIONS,
+    ),
+    Case(
+        *("transfercorruption", "C2", "2 % of the packets damaged", (2 * MB,)),
+        path={CORRUPT: "2%"},
+    ),
     Case("ipv6", "6", "files over IPv6", (5 * KB, 10 * KB), host="server6"),
     Case("v2", "V2", "version 2 by compatible negotiation", (KB,), "v2", version=QUIC_2),
     Case("goodput", "G", "goodput over 10 Mbit/s", (10 * MB,), measures=True),
@@ -110,11 +128,6 @@ CASES = (
 #: Cases of the runner that are not made here, and why.
 LEFT_OUT = {
     "versionnegotiation": "the runner itself has disabled it",
-    **dict.fromkeys(
-        ("handshakecorruption", "transfercorruption"),
-        "no packet is damaged here so that UDP's checksum still fits, and with another one the "
-        "kernel drops it, as in handshakeloss and transferloss",
-    ),
     "keyupdate": "the keys that packets are read with would be needed",
     "ecn": "the keys that packets are read with would be needed",
     "amplificationlimit": "a certificate of nine parts and lost retransmissions would be needed",

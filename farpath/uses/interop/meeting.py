@@ -7,6 +7,7 @@ import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from farpath.base.errors import BadInputError
 from farpath.uses.interop.cases import Case
 from farpath.uses.interop.endpoint import Endpoint
 
@@ -49,11 +50,24 @@ class Meeting:
 def meetings(
     servers: Sequence[Endpoint], clients: Sequence[Endpoint], cases: Sequence[Case], seed: int
 ) -> tuple[Meeting, ...]:
-    """Return all cases of all pairs that can speak to each other: TCP with TCP alone."""
-    return tuple(
+    """Return all cases of all pairs that can speak to each other: TCP with TCP alone.
+
+    Damaged packets are QUIC's alone: the kernel's checksum makes losses of them for TCP. Raises
+    BadInputError if none is left.
+    """
+    found = tuple(
         Meeting(server, client, case, seed)
         for server in servers
         for client in clients
         if server.is_tcp == client.is_tcp
         for case in cases
+        if not (case.damages and server.is_tcp)
     )
+    if not found:
+        raise BadInputError(
+            option="case",
+            given=",".join(case.name for case in cases),
+            problem="no server and client have it: TCP meets TCP alone, and has no damaged packets",
+            remedy="name endpoints that speak QUIC, or another case",
+        )
+    return found

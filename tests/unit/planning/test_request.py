@@ -44,7 +44,8 @@ def test_an_rtt_is_the_name_of_a_path_where_the_front_door_asks_and_nothing_else
     ids=lambda option: option.name,
 )
 def test_beside_any_other_option_of_a_path_an_rtt_names_none(option: Option) -> None:
-    needed = {"up_rate": "1Mbit"} if option.name == "up_buffer" else {}
+    of_options = {"up_buffer": {"up_rate": "1Mbit"}, "corrupt": {"stack": "quic_ngtcp2"}}
+    needed = of_options.get(option.name, {})
     plan = RunRequest(rtt="164ms", **{option.name: option.example}, **needed).plan(path_by_rtt=True)
     assert plan.path.name.startswith("custom")
     assert choice_text(plan.path) == "path cern has this RTT too: --path=cern"

@@ -12,6 +12,7 @@ from tests.support.command_line import Farpath
     [
         (["tcp", "--case=handshak"], "there is no such case (did you mean handshake?)"),
         (["tcp", "--case=keyupdate"], "that case is not made here: the keys"),
+        (["tcp", "--case=transfercorruption"], "TCP meets TCP alone, and has no damaged packets"),
         (["./no.tar"], "there is no such image"),
         (["tcp", "tcp"], "there are two endpoints tcp; give one of them another name, as in tcp2="),
         (["machine:nothing-there"], "'nothing-there' is no program in PATH"),
