@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -165,17 +166,24 @@ async def be_client(case: str, urls: Sequence[str]) -> None:
 
 
 async def be_server(case: str) -> None:
-    """Answer for ever."""
+    """Answer until SIGTERM, at which the logs of connections that are still open are written."""
     tickets: dict[bytes, Any] = {}
+    settings = configuration(case, is_client=False)
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
     await serve(
         *("::", PORT),
-        configuration=configuration(case, is_client=False),
+        configuration=settings,
         create_protocol=Endpoint,
         retry=case == "retry",
         session_ticket_fetcher=tickets.get,
         session_ticket_handler=lambda ticket: tickets.update({ticket.ticket: ticket}),
     )
-    await asyncio.Event().wait()
+    await ended.wait()
+    logger = settings.quic_logger
+    assert logger
+    for trace in list(logger._traces):
+        logger.end_trace(trace)
 
 
 def main() -> int:

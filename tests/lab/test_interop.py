@@ -24,7 +24,8 @@ def test_a_case_passes_by_its_files_and_packets_and_one_that_is_unknown_is_not_s
     options = (f"--out={tmp_path}", "--json", f"--junit={junit}")
     ended = farpath("interop", "tcp", NGTCP2, "--case=handshake,http3", *options)
     assert ended.status == 0, ended.err
-    found = {(one["server"], one["case"]): one for one in json.loads(ended.out)["cases"]}
+    told = json.loads(ended.out)
+    found = {(one["server"], one["case"]): one for one in told["cases"]}
     assert {key: one["result"] for key, one in found.items()} == {
         ("tcp", "handshake"): "passed",
         ("tcp", "http3"): "unsupported",
@@ -36,11 +37,16 @@ def test_a_case_passes_by_its_files_and_packets_and_one_that_is_unknown_is_not_s
     assert found["ngtcp2", "http3"]["handshakes"] == 1
     # 515 kB at 10 Mbit/s, and two round trips
     assert found["ngtcp2", "http3"]["took_s"] > 0.06 + 8 * 515 * 1024 / 10e6
+    # ngtcp2's own logs keep the rules, of which those of losses are of its server
+    ruled = {(one["side"], one["rule"]): one for one in told["rules"]}
+    assert {one["endpoint"] for one in told["rules"]} == {"ngtcp2"}
+    assert [key for key, one in ruled.items() if one["broken"]] == []
+    assert ruled["server", "loss"]["looked_at"] > 0 < ruled["client", "min-rtt"]["looked_at"]
     again = farpath("interop", "tcp", "--case=handshake", f"--out={tmp_path / 'again'}", "--json")
     (repeated,) = json.loads(again.out)["cases"]
     assert repeated["fingerprint"] == found["tcp", "handshake"]["fingerprint"]
     cases = ElementTree.parse(junit).findall(".//testcase")
-    assert len(cases) == 4
+    assert [case.get("classname") for case in cases].count("farpath.interop") == 4
     assert not any(case.findall("failure") for case in cases)
 
 

@@ -43,6 +43,9 @@ def interop(
         typer.Option(metavar="NAME", help="An endpoint that is a client; several (default: all)."),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of all random choices.")] = 1,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="A broken rule over qlog fails the command too.")
+    ] = False,
     junit: Annotated[
         FilePath | None, typer.Option(metavar="FILE", help="File for the results as JUnit XML.")
     ] = None,
@@ -54,6 +57,7 @@ def interop(
 
     An endpoint gets the environment, directories and keys of the runner. A case passes if the
     client has all files and the packets are those of the case. The status is 1 if one failed.
+    Endpoints' own logs (qlog) are held against rules of RFC 9000 and RFC 9002.
     """
     from farpath.planning.option_names import typed_message
     from farpath.planning.request import parse_seed
@@ -66,6 +70,13 @@ def interop(
     from farpath.uses.interop.endpoint import endpoints as found_endpoints
     from farpath.uses.interop.measure import run_meetings
     from farpath.uses.interop.meeting import meetings
+    from farpath.uses.interop.rules_table import (
+        broken_rules,
+        rule_cases,
+        rule_results,
+        rules_table,
+        unread_logs,
+    )
     from farpath.uses.interop.table import (
         junit_cases,
         matrix_table,
@@ -87,17 +98,29 @@ def interop(
     require_directory(report)
     made = run_meetings(met, out, cores, progress_printer("interop"))
     table = results_table(made)
+    ruled = rule_results(made.results)
+    of_rules = [rules_table(ruled)] if ruled else []
     if junit is not None:
-        write_text(junit, junit_xml("farpath interop", junit_cases(made.results)))
+        write_text(
+            junit, junit_xml("farpath interop", [*junit_cases(made.results), *rule_cases(ruled)])
+        )
     told = Report(
-        {"interop.csv": as_csv(table)},
-        terminal_text([results_table(made, all_of_them=False), matrix_table(made)]) + reasons(made),
-        {"cases": table.objects, "failures": made.failures(typed_message)},
+        {f"{each.name}.csv": as_csv(each) for each in (table, *of_rules)},
+        terminal_text([results_table(made, all_of_them=False), matrix_table(made), *of_rules])
+        + reasons(made)
+        + broken_rules(ruled)
+        + unread_logs(made.results),
+        {
+            "cases": table.objects,
+            "rules": of_rules[0].objects if of_rules else [],
+            "failures": made.failures(typed_message),
+        },
         {"records": out, **({"junit": junit} if junit else {})},
     )
     told.write(report)
     told.print(report, as_json)
     if made.failed:
         raise made.failed_error(typed_message)
-    if any(outcome_of(run) == FAILED for run in made.results):
+    failed = any(outcome_of(run) == FAILED for run in made.results)
+    if failed or (rules and any(one.broken for one in ruled)):
         raise SystemExit(1)

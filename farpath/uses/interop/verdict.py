@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from farpath.base.errors import LabFailedError
+from farpath.base.errors import BadInputError, LabFailedError
 from farpath.record.program_record import ProgramRecord
 from farpath.spec.capture import SUFFIX
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, TIMED_OUT
 from farpath.spec.protocol import CAPTURES_DIR, COLLECTED_DIR
 from farpath.uses.interop.cases import Case
 from farpath.uses.interop.meeting import Meeting
+from farpath.uses.interop.qlog import SUFFIXES, read_qlog
+from farpath.uses.interop.qlog_rules import Finding, findings, together
 from farpath.uses.interop.quic_packets import EARLY, INITIAL, RETRY, SHORT, QuicPacket, read_quic
 
 #: Status by which an endpoint says that it does not know a case (the runner's ``quic.md``).
@@ -24,6 +26,8 @@ PASSED, FAILED, UNSUPPORTED = "passed", "failed", "unsupported"
 CROSS_FILE = "cross-traffic.json"
 #: Part of the bytes of requests that may come after the handshake in the case of 0-RTT.
 MOST_LATE = 0.5
+#: Sides of a case, and where each leaves its qlogs (the runner's ``QLOGDIR``).
+SIDES, LOGS = ("client", "server"), "logs/qlog"
 #: Letters of the client's output that a result keeps: the last ones.
 KEPT_LETTERS = 2000
 
@@ -36,7 +40,8 @@ class CaseResult:
     show; None where they were not looked at. ``goodput_bps``: payload of the files over the time
     from the first to the last packet of data at the client, of a case that measures it; of TCP over
     all its time. ``beside_bps``: that of the flow of TCP beside it. ``client_said``: the end of the
-    client's output.
+    client's output. ``findings``: of the rules over qlog, by the side that wrote a log;
+    ``unread``: why a log was not read.
     """
 
     outcome: str
@@ -46,10 +51,27 @@ class CaseResult:
     goodput_bps: float | None = None
     beside_bps: float | None = None
     client_said: str = ""
+    findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
 
 def result_of(meeting: Meeting, record: ProgramRecord) -> CaseResult:
     """Return the result of a meeting by its record."""
+    found, unread = {}, []
+    for side in SIDES:
+        of_side = []
+        for file in sorted((record.directory / COLLECTED_DIR / side / LOGS).glob("*")):
+            if file.suffix in SUFFIXES and file.is_file():
+                try:
+                    of_side.append(findings(read_qlog(file), record.plan.path.rtt_ms))
+                except BadInputError as error:
+                    unread.append(f"qlog of the {side} of {meeting.name} is not read: {error}")
+        found[side] = together(of_side)
+    return dataclasses.replace(_judged(meeting, record), findings=found, unread=tuple(unread))
+
+
+def _judged(meeting: Meeting, record: ProgramRecord) -> CaseResult:
+    """Return the result of a meeting by its files and packets."""
     ending = record.ending
     said = _end_of(record.directory / "client.out") + _end_of(record.directory / "client.err")
 
