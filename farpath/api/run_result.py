@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from farpath.mechanisms.registry import panels_of
 from farpath.metrics.catalogue import FLOW, LINK
 from farpath.metrics.flow_summary import flows_of
 from farpath.metrics.link import link_summaries
@@ -140,7 +141,9 @@ class RunResult:
 
     def plot(self) -> Figure:
         """Return the figure of ping RTTs and throughputs over time: one of matplotlib's."""
-        return for_notebook(draw(self.record.samples, self.plan, trace=self.record.trace))
+        record = self.record
+        drawn = draw(record.samples, self.plan, trace=record.trace, further=panels_of(record))
+        return for_notebook(drawn)
 
     def __repr__(self) -> str:
         throughput_mbps = self.summary["mean_bps"] / 1e6

@@ -114,6 +114,10 @@ class FurtherTable:
     rows: Callable[[Plan], float]
     parquet: Mapping[str, Any] = field(default_factory=dict)
 
+    def file(self, directory: FilePath) -> FilePath:
+        """Return the table's file in the directory of a record."""
+        return directory / f"{self.name}.parquet"
+
     def fingerprint(self, frame: pd.DataFrame) -> str:
         """Return the table's SHA-256, in the format of ``farpath.record.record.fingerprint``."""
         digest = hashlib.sha256()
@@ -124,8 +128,7 @@ class FurtherTable:
         """Return the table as a part of a record, with further values of its entry."""
 
         def write(directory: FilePath) -> None:
-            file = directory / f"{self.name}.parquet"
-            frame.to_parquet(file, index=False, **self.parquet)
+            frame.to_parquet(self.file(directory), index=False, **self.parquet)
 
         return RecordPart(self.name, {"fingerprint": self.fingerprint(frame), **entry}, write)
 
@@ -141,6 +144,23 @@ class Findings:
     readback: Mapping[str, Any] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     parts: Sequence[RecordPart] = ()
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve over time: its label in the legend, times in s, and values."""
+
+    label: str
+    t_s: Sequence[float]
+    values: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves that have a panel of their own in the figure of a run; ``heading`` has their unit."""
+
+    heading: str
+    curves: Sequence[Curve]
 
 
 @dataclass(frozen=True)
@@ -211,3 +231,4 @@ class Mechanism:
     tables: Sequence[FurtherTable] = ()
     columns: Sequence[Column[Recorded]] = ()
     lines: Callable[[Recorded], Iterable[str]] = lambda _record: ()
+    panel: Callable[[Recorded], Panel | None] = lambda _record: None

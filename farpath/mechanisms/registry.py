@@ -13,7 +13,7 @@ import farpath.mechanisms
 from farpath.base.column import Column, Value
 from farpath.base.folders import modules_of
 from farpath.base.options import Option
-from farpath.mechanisms.mechanism import Findings, Mechanism, Output, Recorded, Texts
+from farpath.mechanisms.mechanism import Findings, Mechanism, Output, Panel, Recorded, Texts
 from farpath.spec.plan import Plan
 
 
@@ -83,6 +83,12 @@ def values_of(record: Recorded) -> Mapping[str, Value]:
 def mechanism_lines(record: Recorded) -> list[str]:
     """Return what all mechanisms did in a run, as lines for a terminal."""
     return [line for mechanism in mechanisms() for line in mechanism.lines(record)]
+
+
+def panels_of(record: Recorded) -> list[Panel]:
+    """Return the panels of mechanisms in the figure of a run."""
+    panels = (mechanism.panel(record) for mechanism in mechanisms())
+    return [panel for panel in panels if panel is not None]
 
 
 def examine(output: Output) -> Findings:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from farpath.metrics.run import per_second, seconds_above_rate
+from farpath.spec.mptcp import mptcp_flows
 
 if TYPE_CHECKING:
     from farpath.record.record import Record, Samples
@@ -19,7 +20,12 @@ LATE_DATA = (
 
 
 def above_rate_note(samples: Samples, plan: Plan) -> str:
-    """Say why throughput exceeds the bottleneck's rate in some seconds; empty if in none."""
+    """Say why throughput exceeds the bottleneck's rate in some seconds; empty if in none.
+
+    Empty too for flows of MPTCP, which may have links beside the bottleneck.
+    """
+    if mptcp_flows(plan):
+        return ""
     count = seconds_above_rate(per_second(samples, plan.schedule), plan)
     if not count:
         return ""

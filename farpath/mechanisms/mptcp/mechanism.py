@@ -6,7 +6,15 @@ from collections.abc import Iterable
 
 from farpath.base.errors import BadInputError
 from farpath.base.options import HOSTS, Option
-from farpath.mechanisms.mechanism import Fact, Findings, Mechanism, Output, Recorded, Texts
+from farpath.mechanisms.mechanism import (
+    Fact,
+    Findings,
+    Mechanism,
+    Output,
+    Panel,
+    Recorded,
+    Texts,
+)
 from farpath.mechanisms.mptcp import subflow_table
 from farpath.spec.mptcp import (
     DEFAULT_SCHEDULER,
@@ -111,6 +119,15 @@ def _lines(record: Recorded) -> list[str]:
     return subflow_table.lines(record.readback.get("mptcp_subflows") or {})
 
 
+def _panel(record: Recorded) -> Panel | None:
+    file = subflow_table.TABLE.file(record.directory)
+    if not record.readback.get("mptcp_subflows") or not file.exists():
+        return None
+    import pandas as pd
+
+    return subflow_table.rates_over_time(pd.read_parquet(file))
+
+
 MECHANISM = Mechanism(
     order=75,
     of_flows="programs' hosts have one link; `farpath up` has services with several",
@@ -135,4 +152,5 @@ MECHANISM = Mechanism(
     examine=_examine,
     tables=(subflow_table.TABLE,),
     lines=_lines,
+    panel=_panel,
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.errors import CheckFailedError, LabFailedError
 from farpath.base.frames import typed_frame
-from farpath.mechanisms.mechanism import FurtherTable
+from farpath.mechanisms.mechanism import Curve, FurtherTable, Panel
 from farpath.spec.mptcp import mptcp_flows
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import SUBFLOWS_FILE
@@ -107,6 +107,17 @@ def summary(frame: pd.DataFrame, plan: Plan) -> dict[str, list[dict[str, Any]]]:
             }
         )
     return found
+
+
+def rates_over_time(frame: pd.DataFrame) -> Panel:
+    """Return what of each subflow was acknowledged from sample to sample, in Mbit/s."""
+    curves = []
+    for (flow, subflow), samples in frame.groupby(["flow", "subflow"], sort=True):
+        took_s, acked_bytes = samples["t_s"].diff()[1:], samples["bytes_acked"].diff()[1:]
+        rates_mbps = 8 * acked_bytes / took_s / 1e6
+        label = f"{flow}, subflow {subflow} from {samples['local'].iloc[0]}"
+        curves.append(Curve(label, samples["t_s"][1:].tolist(), rates_mbps.tolist()))
+    return Panel("subflows (Mbit/s)\nacknowledged", curves)
 
 
 def lines(subflows: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:

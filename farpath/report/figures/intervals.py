@@ -20,11 +20,13 @@ def draw_intervals(
     mark: str,
     colour: str,
     label: str,
+    *,
+    joined: bool = True,
 ) -> None:
-    """Draw the mean of measures at each place, joined by a line, with its 95 % interval.
+    """Draw the mean of measures at each place with its 95 % interval.
 
     ``place``: where a measure stands on the x axis; those of one place are seeds of one run. A
-    single seed has no interval.
+    single seed has no interval. ``joined``: whether a line joins the means.
     """
     by_place: dict[float, list[float]] = {}
     for each in sorted(measures, key=place):
@@ -32,6 +34,7 @@ def draw_intervals(
     means = [estimate(values) for values in by_place.values()]
     widths = [0.0 if math.isnan(each.half_width) else each.half_width for each in means]
     axes.errorbar(
-        list(by_place), [each.mean for each in means], yerr=widths, fmt=mark, linestyle="-",
+        list(by_place), [each.mean for each in means], yerr=widths, fmt=mark,
+        linestyle="-" if joined else "",
         linewidth=0.8, markersize=4, capsize=2, color=colour, label=label,
     )  # fmt: skip

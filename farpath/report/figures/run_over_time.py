@@ -1,11 +1,13 @@
 """The figure of one run over time: ping RTT and throughput per flow, as the paper's figures 2 to 5.
 
 The paper draws both into one frame. Here the RTTs are above the throughputs on the same time axis,
-so that neither hides the other. If the run has a trace, the congestion windows are below.
+so that neither hides the other. If the run has a trace, the congestion windows are below, and below
+these what mechanisms show over time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path as FilePath
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ from farpath.mechanisms.trace.trace_table import windows_mb
 from farpath.metrics.run import per_second, smoothed_flows
 from farpath.metrics.run_settings import schedule_text
 from farpath.report.figures.decimate import min_max_points
+from farpath.report.figures.marks import style_of
 from farpath.report.figures.save import save
 from farpath.report.figures.stack_colours import MOST_NAMED, OTHER_COLOUR, hatch_of, looks_of
 from farpath.report.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from farpath.mechanisms.mechanism import Panel
     from farpath.metrics.run import Array
     from farpath.record.record import Samples
 
@@ -172,6 +176,19 @@ def _draw_windows(axes: Axes, trace: pd.DataFrame, plan: Plan) -> None:
     axes.set_ylabel("cwnd (MB)\ndashes: ssthresh")
 
 
+def _draw_panel(axes: Axes, panel: Panel) -> None:
+    for index, curve in enumerate(panel.curves):
+        colour, mark = style_of(index)
+        axes.plot(
+            curve.t_s, curve.values, marker=mark, markersize=2.5, color=colour, linewidth=0.9,
+            label=curve.label,
+        )  # fmt: skip
+    highest = max((max(curve.values, default=0.0) for curve in panel.curves), default=0.0)
+    axes.set_ylim(0, 1.12 * highest or 1)
+    axes.set_ylabel(panel.heading)
+    axes.legend(frameon=False, fontsize=7, loc="lower right")
+
+
 def _mark_regions(axes: Axes, plan: Plan) -> None:
     for at_s in boundaries_s(plan):
         axes.axvline(at_s, color=RULE, linewidth=0.6, zorder=0.5)
@@ -203,18 +220,20 @@ def draw(
     heading: str = "",
     trace: pd.DataFrame | None = None,
     smoothing_s: int = UNSMOOTHED_S,
+    further: Sequence[Panel] = (),
 ) -> Figure:
     """Draw the stacked throughput per flow, one value a second, below the ping RTT.
 
     ``hatched``: whether hatches part the flows, in grey too. ``heading``: the text above, by
     default the run's ``title``. ``trace``: the run's trace, if it has one. ``smoothing_s``: the
-    time over which throughput is smoothed.
+    time over which throughput is smoothed. ``further``: panels of mechanisms.
     """
     from matplotlib.figure import Figure
 
     with print_style():
-        figure = Figure(figsize=FULL_IN if trace is None else TALL_IN, layout="constrained")
         heights = [2, 3] if trace is None else [2, 3, 3]
+        heights += [3] * len(further)
+        figure = Figure(figsize=FULL_IN if len(heights) == 2 else TALL_IN, layout="constrained")
         panels = figure.subplots(
             len(heights), 1, sharex=True, gridspec_kw={"height_ratios": heights}
         )
@@ -223,6 +242,8 @@ def draw(
         _draw_throughput(lower, samples, plan, hatched, smoothing_s)
         if trace is not None:
             _draw_windows(panels[2], trace, plan)
+        for axes, panel in zip(panels[len(panels) - len(further) :], further, strict=True):
+            _draw_panel(axes, panel)
         virtual = plan.settings.clock == VIRTUAL_CLOCK
         above = above_rate_note(samples, plan)
         time_text = "time (s, virtual clock)" if virtual else "time (s)"
@@ -252,7 +273,11 @@ def _add_legend(figure: Figure, axes: Axes) -> None:
 
 
 def save_png(
-    samples: Samples, plan: Plan, file: FilePath, trace: pd.DataFrame | None = None
+    samples: Samples,
+    plan: Plan,
+    file: FilePath,
+    trace: pd.DataFrame | None = None,
+    further: Sequence[Panel] = (),
 ) -> None:
     """Save a run's figure as PNG."""
-    save(draw(samples, plan, trace=trace), file)
+    save(draw(samples, plan, trace=trace, further=further), file)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from farpath.base.sizes import memory_text
 from farpath.mechanisms.draw.mechanism import regions_of
-from farpath.mechanisms.registry import mechanisms
+from farpath.mechanisms.registry import mechanisms, panels_of
 from farpath.mechanisms.trace.trace_table import windows_mb
 from farpath.metrics.flow import flow_samples, receiver_limited_part
 from farpath.metrics.link import busiest, has_several_queues, link_queues, link_summaries
@@ -449,6 +449,7 @@ def render_page(record: Record, links: NavLinks | None = None, assets: str = "")
 def save_pictures(record: Record) -> None:
     """Add a run's figure and its self-contained page to its record's directory."""
     trace = record.trace
-    save_png(record.samples, record.plan, record.directory / FIGURE_FILE, trace)
+    file = record.directory / FIGURE_FILE
+    save_png(record.samples, record.plan, file, trace, panels_of(record))
     page = render_page(record)
     (record.directory / PAGE_FILE).write_text(page, encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path as FilePath
 
+import pandas as pd
 import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
@@ -12,10 +13,13 @@ from farpath.mechanisms.mptcp import subflow_table
 from farpath.mechanisms.mptcp.mechanism import MECHANISM, mptcp_text
 from farpath.planning.request import RunRequest
 from farpath.planning.rules import check_plan
+from farpath.record.record import Samples
+from farpath.report.figures.run_over_time import draw
 from farpath.spec.mptcp import mptcp_of
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import SUBFLOWS_FILE
 from farpath.spec.user_network import Cable, Shaping, UserNetwork
+from tests.support.curves import ys
 from tests.support.user_networks import own_plan
 
 RATED = Shaping(10_000_000, 50, delay_ms=10.0)
@@ -115,6 +119,31 @@ def test_subflows_of_a_flow_are_numbered_and_summed_up(tmp_path: FilePath) -> No
     first, second = subflow_table.summary(frame, plan)["flow1"]
     assert (first["rate_bps"], second["rate_bps"]) == (8e6, 24e6)
     assert (second["local"], second["rtt_ms"], second["retransmits"]) == ("10.0.0.3:400", 60.0, 3)
+
+
+def test_the_figure_of_a_run_has_a_panel_with_a_curve_for_each_subflow() -> None:
+    rows = [
+        ("flow1", number, t_s, f"10.0.0.{number}:1", "10.0.0.9", "cubic", acked_bytes, 20_000, 9, 0)
+        for number, each_bytes in ((1, 125_000), (2, 250_000))
+        for t_s, acked_bytes in ((1.0, each_bytes), (2.0, 2 * each_bytes), (4.0, 6 * each_bytes))
+    ]
+    panel = subflow_table.rates_over_time(pd.DataFrame(rows, columns=[*subflow_table.COLUMNS]))
+    assert [(curve.label, curve.t_s, curve.values) for curve in panel.curves] == [
+        ("flow1, subflow 1 from 10.0.0.1:1", [2.0, 4.0], [1.0, 2.0]),
+        ("flow1, subflow 2 from 10.0.0.2:1", [2.0, 4.0], [2.0, 4.0]),
+    ]
+    plan = plan_of()
+    seconds = [1.0, 2.0, 3.0, 4.0, 5.0]
+    flow = {"flow": "flow1", "interval_s": 1.0, "retransmits": 0, "cwnd_bytes": 1, "rtt_us": 1}
+    flows = pd.DataFrame({"t_s": seconds, "throughput_bps": 19e6, **flow})
+    ping = pd.DataFrame({"t_s": seconds, "rtt_ms": 20.0})
+    queue = pd.DataFrame({"t_s": seconds, "backlog_bytes": 0, "backlog_packets": 0, "drops": 0})
+    figure = draw(Samples(flows, ping, queue), plan, further=[panel])
+    *_, lowest = figure.axes
+    assert lowest.get_ylabel() == panel.heading
+    assert [ys(line) for line in lowest.lines[:2]] == [[1.0, 2.0], [2.0, 4.0]]
+    # More than the bottleneck's rate is no late data: it came by the other link
+    assert "exceeds" not in lowest.get_xlabel()
 
 
 def test_a_flow_that_fell_back_to_tcp_fails_the_run(tmp_path: FilePath) -> None:
