@@ -44,7 +44,15 @@ def measured(lines: list[str]) -> dict[str, float]:
     return {match[1]: float(match[2]) for match in matches if match}
 
 
-@pytest.mark.parametrize(("name", "count"), [("call", 8), ("db", 4), ("video", 6), ("web", 9)])
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("call", 8),
+        pytest.param("db", 4, marks=pytest.mark.nightly),
+        pytest.param("video", 6, marks=pytest.mark.nightly),
+        ("web", 9),
+    ],
+)
 def test_the_page_shows_what_a_preset_measures(
     farpath: Farpath, tmp_path: FilePath, name: str, count: int
 ) -> None:
