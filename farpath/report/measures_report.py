@@ -17,6 +17,7 @@ from farpath.report.table import as_text as table_as_text
 from farpath.report.tables.measures_table import measure_tables
 from farpath.runs.analyses import measures_of
 from farpath.runs.claims import ClaimVerdict, as_text, judge_all
+from farpath.runs.claims.chance import verdict_dicts
 from farpath.runs.claims.claim_rules import measure_rules
 from farpath.runs.experiment import RecordedRun, load_experiment
 from farpath.runs.status import RunStatus, recorded_runs
@@ -75,7 +76,7 @@ def report_text(report: MeasuresReport) -> str:
 def write_report(report: MeasuresReport, folder: FilePath) -> None:
     """Write measures, tables in every form, claims and figures."""
     write_measures(report.measures, folder / MEASURES_FILE)
-    verdicts = [verdict.as_dict() for verdict in report.verdicts]
+    verdicts = verdict_dicts(report.verdicts)
     files: Files = {
         **table_files(report.tables),
         "claims/claims.txt": as_text(report.verdicts) + "\n",

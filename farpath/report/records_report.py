@@ -20,6 +20,7 @@ from farpath.report.report import Report, table_files
 from farpath.report.site.build import build_site
 from farpath.report.site.view import view_for
 from farpath.runs.claims import ClaimVerdict, as_text, count_states, judge_all
+from farpath.runs.claims.chance import verdict_dicts
 from farpath.runs.experiment import CPU
 from farpath.runs.job import PARTS, CampaignJob
 from farpath.runs.status import gather
@@ -41,7 +42,7 @@ def claims_data(campaign: ResultSet, verdicts: tuple[ClaimVerdict, ...]) -> dict
         "mixed": list(mixed(campaign)),
         "differences": _differences(campaign),
         "cpu": cpu_measurement_note(campaign.cpu_runs),
-        "claims": [verdict.as_dict() for verdict in verdicts],
+        "claims": verdict_dicts(verdicts),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from farpath.runs.claims.chance import chance_sentence
 from farpath.runs.claims.verdict import FAILS, HOLDS, SEEDS_TO_TELL, UNDECIDED, ClaimVerdict
 
 COLUMNS = 100
@@ -33,6 +34,8 @@ def as_text(verdicts: Sequence[ClaimVerdict]) -> str:
     """Format every verdict with its claim and its numbers, then the count of each state."""
     blocks = [line for verdict in verdicts for line in _lines(verdict)]
     blocks += ["", *totals(verdicts)]
+    if sentence := chance_sentence(verdicts):
+        blocks.append(textwrap.fill(sentence, COLUMNS))
     return "\n".join(blocks)
 
 
