@@ -20,6 +20,8 @@ END_FRACTION = 0.2
 #: Round trips of a transfer that fits into an initial window: connect, then request and data.
 SHORT_FLOW_RTTS = 2
 SHORT_FLOW_PERCENTILE = 95
+#: Of the delay that a real-time flow meets.
+MEDIA_PERCENTILE = 99
 
 
 def standing_queue(record: Record) -> Measured:
@@ -64,6 +66,23 @@ def share_left(record: Record) -> Measured:
     flows = record.plan.schedule.flows
     means_bps = [flow_metrics.mean_bps(record, flow.name) for flow in flows]
     return Measured(means_bps[-1] * len(means_bps) / sum(means_bps))
+
+
+def media_loss(record: Record) -> Measured:
+    """Return the part of the last flow's datagrams that was lost in all the run."""
+    counted = record.readback["datagrams"][record.plan.schedule.flows[-1].name]
+    return Measured(counted["lost"] / counted["expected"])
+
+
+def media_delay_ms(record: Record) -> Measured:
+    """Return the delay towards the receiver that 99 of 100 samples of the queue make, in ms.
+
+    The samples are those after the run's first quarter.
+    """
+    path = record.plan.path
+    waiting_bytes = flow_metrics.settled_queue(record)["backlog_bytes"]
+    waiting_ms = 8e3 * float(waiting_bytes.quantile(MEDIA_PERCENTILE / 100)) / path.rate_bps
+    return Measured(path.rtt_ms / 2 + waiting_ms)
 
 
 def payload_utilisation_at_the_end(record: Record) -> Measured:

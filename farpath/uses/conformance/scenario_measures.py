@@ -73,6 +73,8 @@ MEASURES: Mapping[str, Measure] = {
         queues_and_shares.payload_utilisation,
         queues_and_shares.jain_fairness,
         queues_and_shares.share_left,
+        queues_and_shares.media_loss,
+        queues_and_shares.media_delay_ms,
         queues_and_shares.payload_utilisation_at_the_end,
         queues_and_shares.payload_utilisation_beside_short_flows,
         queues_and_shares.short_flow_completion,

@@ -307,6 +307,17 @@ def test_shares_losses_and_queues_are_those_of_the_samples() -> None:
     )
 
 
+def test_a_source_beside_a_flow_has_its_lost_datagrams_and_the_wait_of_the_queue() -> None:
+    seconds = [float(second) for second in range(1, 31)]
+    queue = pd.DataFrame({"t_s": seconds, "backlog_bytes": 250_000})
+    samples = Samples(flows=pd.DataFrame(), ping=pd.DataFrame(), queue=queue)
+    record = record_of("cubic", "beside-media", samples=samples)
+    record.data["readback"] = {"datagrams": {"flow2": {"sent": 400, "expected": 400, "lost": 3}}}
+    assert _measured("media_loss", record) == pytest.approx(3 / 400)
+    # 20 ms of propagation, and 250 kB at 20 Mbit/s
+    assert _measured("media_delay_ms", record) == pytest.approx(20 + 100)
+
+
 def _alone(scenario: str, packets_per_s: list[int]) -> Record:
     flows = _throughputs(scenario, {"flow1": packets_per_s})
     samples = Samples(flows=flows, ping=pd.DataFrame(), queue=pd.DataFrame())
