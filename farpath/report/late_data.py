@@ -22,9 +22,9 @@ LATE_DATA = (
 def above_rate_note(samples: Samples, plan: Plan) -> str:
     """Say why throughput exceeds the bottleneck's rate in some seconds; empty if in none.
 
-    Empty too for flows of MPTCP, which may have links beside the bottleneck.
+    Empty too for flows of MPTCP in a network of the user's, where links are beside the bottleneck.
     """
-    if mptcp_flows(plan):
+    if plan.user_network and mptcp_flows(plan):
         return ""
     count = seconds_above_rate(per_second(samples, plan.schedule), plan)
     if not count:
