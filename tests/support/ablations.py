@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 
 from experiments.ablation.analysis import ABLATION, Ablation, AblationRun, options_of
 from farpath.metrics.run import Summary
@@ -29,9 +30,15 @@ def ablation_of(
     change: Change = as_printed, which: str = WHOLE, experiment: Experiment | None = None
 ) -> Ablation:
     """All runs of a set, whose figures are the published ones with a change."""
-    loaded = experiment or load_experiment(ABLATION)
+    loaded = experiment or _project_s()
     runs = tuple(_run(run, change) for run in loaded.runs(which))
     return Ablation(loaded.title, loaded.mechanisms, runs)
+
+
+@cache
+def _project_s() -> Experiment:
+    """The project's ablation, whose plans take most of a second."""
+    return load_experiment(ABLATION)
 
 
 def _run(wanted: WantedRun, change: Change) -> AblationRun:
