@@ -15,8 +15,8 @@ from farpath.uses.interop.qlog import QlogEvent, acknowledged
 #: The least datagram that each path must carry, and the largest initial window, in bytes (RFC 9000,
 #: section 14; RFC 9002, section 7.2).
 LEAST_DATAGRAM_BYTES, MOST_INITIAL_BYTES = 1200, 14_720
-#: Datagrams of an RFC 9002 probe, which may exceed the window (sections 6.2.4 and 7.5), each of a
-#: full frame of Ethernet.
+#: Bytes of the two datagrams of a probe, which may exceed the window (RFC 9002, sections 6.2.4 and
+#: 7.5), each as large as Ethernet carries.
 PROBES_BYTES = 2 * 1500
 #: Later packets after which one is lost, the part of an RTT after which it is, and the RTT before
 #: one is measured, in ms (RFC 9002, sections 6.1.1, 6.1.2 and 6.2.2).
@@ -61,20 +61,20 @@ class Rule:
     judge: Callable[[Sequence[QlogEvent], float], Iterator[tuple[float, str]]]
 
 
-def _windows(log: Sequence[QlogEvent]) -> Iterator[tuple[QlogEvent, float]]:
+def _windows(log: Sequence[QlogEvent]) -> Iterator[float]:
     for event in log:
         if event.name == "metrics_updated" and "congestion_window" in event.data:
-            yield event, float(event.data["congestion_window"])
+            yield float(event.data["congestion_window"])
 
 
 def _initial_window(log: Sequence[QlogEvent], _rtt_ms: float) -> Iterator[tuple[float, str]]:
-    for _, window in _windows(log):
+    for window in _windows(log):
         yield window - MOST_INITIAL_BYTES, f"{window:,.0f} bytes"
         return
 
 
 def _least_window(log: Sequence[QlogEvent], _rtt_ms: float) -> Iterator[tuple[float, str]]:
-    for _, window in _windows(log):
+    for window in _windows(log):
         yield 2 * LEAST_DATAGRAM_BYTES - window, f"{window:,.0f} bytes"
 
 
