@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from types import ModuleType
-from zipfile import ZipFile, ZipInfo, is_zipfile
+from zipfile import ZipFile, ZipInfo
 
 import farpath.mechanisms
 import farpath.programs
@@ -19,7 +19,7 @@ from farpath.base.errors import FarpathError
 from farpath.base.files import write_bytes
 from farpath.base.project import PROJECT, cache_directory
 from farpath.spec.programs import PROGRAM_DEVICE
-from farpath.spec.protocol import CODE_DIR, GUEST_CODE
+from farpath.spec.protocol import CODE_DIR, GUEST_CODE, SITE_VARIABLE
 from farpath.tools.commands import note
 
 #: The parts of farpath's code that the guest imports.
@@ -39,6 +39,31 @@ __version__ = "{__version__}"
 ARCHIVE = __file__.removesuffix("farpath/{INIT_FILE}") + "{GUEST_CODE}"
 __path__ = [f"{{ARCHIVE}}/farpath"]
 sys.path.insert(0, ARCHIVE)
+'''
+#: The same file where the host could not compile the archive: it does so in the guest and starts
+#: Python anew, so that nothing of it is left in the process that builds the network. With room in
+#: its heap for later objects that would ask the kernel for memory less often, and be another run.
+COMPILING_INIT = f'''{GUEST_INIT}
+import importlib.util
+import os
+from importlib._bootstrap_external import _code_to_hash_pyc
+from zipfile import ZipFile, ZipInfo
+
+with ZipFile(ARCHIVE) as archive:
+    files = {{name: archive.read(name) for name in archive.namelist() if name.endswith(".py")}}
+for name, source in list(files.items()):
+    code = compile(source, f"{GUEST_CODE}/{{name}}", "exec", dont_inherit=True)
+    files[name + "c"] = _code_to_hash_pyc(code, importlib.util.source_hash(source), False)
+# Guests of other sites read the same files, and write them too
+own = "." + os.environ.get("{SITE_VARIABLE}", "0")
+with ZipFile(ARCHIVE + own, "w") as archive:
+    for name in sorted(files):
+        archive.writestr(ZipInfo(name), files[name])
+with open(__file__ + own, "w") as usual:
+    usual.write({GUEST_INIT!r})
+for file in (ARCHIVE, __file__):
+    os.replace(file + own, file)
+os.execv(sys.executable, sys.orig_argv)
 '''
 
 
@@ -87,23 +112,29 @@ def write_code(share: FilePath, root: FilePath | None) -> None:
     """Write the code into a guest's shared directory.
 
     ``root``: the guest's root, whose Python has compiled the archive's files; a guest that compiles
-    them takes a fifth longer to start. None for the machine's own root.
+    them takes longer to start. None for the machine's own root.
     """
+    # First of all, so that a directory is known for what it is however soon this process is killed
+    init = _init_of(share)
+    init.parent.mkdir(parents=True)
+    init.write_text(GUEST_INIT)
     files = guest_files()
     try:
         archive = _archive(files) if root is None else _compiled_archive(files, root, share)
     except (FarpathError, OSError, subprocess.CalledProcessError):
         # The cache cannot be written, or the root's programs do not run outside the guest
         archive = _archive(files)
-    package = share / CODE_DIR / "farpath"
-    package.mkdir(parents=True)
-    (package / INIT_FILE).write_text(GUEST_INIT)
+        init.write_text(COMPILING_INIT)
     (share / CODE_DIR / GUEST_CODE).write_bytes(archive)
 
 
 def is_guest_share(directory: FilePath) -> bool:
-    """Whether a directory holds the code of a guest."""
-    return is_zipfile(directory / CODE_DIR / GUEST_CODE)
+    """Whether a directory holds the code of a guest, or the beginning of it."""
+    return _init_of(directory).is_file()
+
+
+def _init_of(share: FilePath) -> FilePath:
+    return share / CODE_DIR / "farpath" / INIT_FILE
 
 
 def _archive(files: Mapping[str, bytes]) -> bytes:

@@ -54,6 +54,7 @@ def _download(lab: Lab, **options: Any) -> ProgramRecord:
     return load_program_record(outcome.directory)
 
 
+@pytest.mark.nightly
 def test_a_download_has_the_rate_of_each_time_since_the_clients_start(lab: Lab) -> None:
     rate = "50Mbit,2s:10Mbit,4s:50Mbit,500s:1Mbit"
     report, outcome = _iperf3(lab, "-R", "-t", "6", "-i", "0.5", rtt="20ms", rate=rate)
@@ -78,6 +79,7 @@ def test_pings_of_a_client_have_the_rtt_of_their_time(lab: Lab) -> None:
     assert all(0 <= one["done_s"] - 1.7 < 1e-4 for one in done)
 
 
+@pytest.mark.nightly
 def test_each_direction_has_its_own_rate(lab: Lab) -> None:
     path: dict[str, Any] = {"rtt": "20ms", "rate": "20Mbit", "up_rate": "4Mbit"}
     for direction, rate_mbit in (((), 20), (("-R",), 4)):
@@ -85,6 +87,7 @@ def test_each_direction_has_its_own_rate(lab: Lab) -> None:
         assert _received_mbit(report) == pytest.approx(rate_mbit * GOODPUT, rel=0.04)
 
 
+@pytest.mark.nightly
 def test_a_trace_of_rates_begins_with_the_client(lab: Lab) -> None:
     trace = lab.directory / "trace"
     # A second of 12 Mbit/s of IP packets, and a second of nothing
@@ -95,6 +98,7 @@ def test_a_trace_of_rates_begins_with_the_client(lab: Lab) -> None:
     assert max(mbit[5:7]) < 0.1
 
 
+@pytest.mark.nightly
 def test_background_traffic_takes_its_part_of_the_way_to_the_server(lab: Lab) -> None:
     path: dict[str, Any] = {"rtt": "20ms", "rate": "20Mbit", "background": "cbr:5Mbit"}
     report, outcome = _iperf3(lab, "-t", "5", **path)
@@ -228,7 +232,7 @@ print(json.dumps([found, len(client.recv(2000))]))
 """
 
 
-@pytest.mark.parametrize("version", ["4", "6"])
+@pytest.mark.parametrize("version", ["4", pytest.param("6", marks=pytest.mark.nightly)])
 def test_a_damaged_datagram_reaches_its_program_with_one_byte_inverted(
     lab: Lab, version: str
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from farpath.base import locks
 from farpath.base.errors import MachineLacksError
-from farpath.lab import cleanup, host_kernel
+from farpath.lab import cleanup, guest_code, host_kernel
 from farpath.lab import cleanup as cleaning
 from farpath.lab.guest_code import write_code
 from farpath.spec.protocol import CODE_DIR
@@ -34,6 +34,21 @@ def test_shared_directories_are_known_by_the_guests_code(out: FilePath) -> None:
     with locks.hold_directory(alive):
         assert cleanup.remove_stale_shares(out) == [dead]
     assert sorted(out.iterdir()) == [alive, other]
+
+
+def test_a_directory_whose_maker_was_killed_while_it_compiled_the_code_is_removed(
+    out: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = out / "farpath-dead1234"
+    begun.mkdir()
+
+    def killed(*_: object) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(guest_code, "_compiled_archive", killed)
+    with pytest.raises(KeyboardInterrupt):
+        write_code(begun, FilePath("/"))
+    assert cleanup.remove_stale_shares(out) == [begun]
 
 
 def test_what_is_merely_called_like_a_leftover_stays(out: FilePath) -> None:
