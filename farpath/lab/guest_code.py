@@ -41,8 +41,8 @@ __path__ = [f"{{ARCHIVE}}/farpath"]
 sys.path.insert(0, ARCHIVE)
 '''
 #: The same file where the host could not compile the archive: it does so in the guest and starts
-#: Python anew, so that nothing of it is left in the process that builds the network. With room in
-#: its heap for later objects that would ask the kernel for memory less often, and be another run.
+#: Python anew, so that nothing of it is left in the process that builds the network, which else
+#: would stand a microsecond earlier.
 COMPILING_INIT = f'''{GUEST_INIT}
 import importlib.util
 import os
