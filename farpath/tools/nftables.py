@@ -55,11 +55,11 @@ def _ports(flows: Iterable[Flow]) -> str:
     return ", ".join(str(flow.port) for flow in flows)
 
 
-def hook(devices: Sequence[str], priority: int = 0) -> str:
+def hook(devices: Sequence[str]) -> str:
     """Return the line of a chain that has the packets which come in at devices."""
     quoted = ", ".join(f'"{device}"' for device in devices)
     device_list = f"device {quoted}" if len(devices) == 1 else f"devices = {{ {quoted} }}"
-    return f"type filter hook ingress {device_list} priority {priority};"
+    return f"type filter hook ingress {device_list} priority 0;"
 
 
 def _dropped_match(dropper: Dropper, plan: Plan) -> str:
