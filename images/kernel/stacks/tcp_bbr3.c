@@ -4,7 +4,8 @@
  *
  * Written from the text of draft-ietf-ccwg-bbr-06 (July 2026), below "the draft"; each
  * function names its section. Names are the draft's, in the kernel's spelling. Volumes
- * are packets here and bytes there, rates are bytes per second, times are us.
+ * are packets here and bytes there, rates are bytes per second, times are us. A sample
+ * of the rate counts bytes, so that a small packet is no full one.
  *
  * The draft keeps for each packet what was in flight and lost when it was sent (P.lost
  * and P.tx_in_flight, section 5.5.10.2). Mainline keeps only what had been delivered
@@ -74,7 +75,7 @@
 #define BBR3_EXTRA_ACKED_ROUNDS	10	/* draft, 2.12 */
 
 #define BBR3_INFINITY	U32_MAX		/* of volumes; of an RTT too */
-#define BBR3_NOTES	216		/* so that a model fits into 4096 bytes */
+#define BBR3_NOTES	172		/* so that a model fits into 4096 bytes */
 
 static int beta_percent = 70;		/* draft, 2.7 */
 module_param(beta_percent, int, 0444);
@@ -108,12 +109,13 @@ enum bbr3_ack_phase {
 	BBR3_ACKS_PROBE_STOPPING,
 };
 
-/* A connection after an ACK, in packets but for snd_nxt */
+/* A connection after an ACK, in packets but for snd_nxt and bytes */
 struct bbr3_note {
 	u32 delivered;
 	u32 lost;		/* and marked */
 	u32 in_flight;
 	u32 snd_nxt;
+	u32 bytes;		/* delivered */
 };
 
 /* RS of the draft, 2.3, of the packet that an ACK is about */
@@ -315,6 +317,22 @@ static u32 bbr3_inflight_with_headroom(const struct bbr3_model *bbr)
  * Notes: what was in flight and lost when a packet was sent
  */
 
+/* C.delivered of the draft, which mainline counts in packets alone; it wraps */
+static u32 bbr3_delivered_bytes(const struct tcp_sock *tp)
+{
+	return tp->bytes_acked + (u64)tp->sacked_out * tp->mss_cache;
+}
+
+/* Bytes of a packet, on average of those delivered since a note */
+static u32 bbr3_packet_bytes(const struct tcp_sock *tp, const struct bbr3_note *note)
+{
+	u32 packets = tp->delivered - note->delivered;
+
+	if (!packets || packets > U32_MAX / tp->mss_cache)
+		return tp->mss_cache;
+	return min((bbr3_delivered_bytes(tp) - note->bytes) / packets, tp->mss_cache);
+}
+
 static void bbr3_take_note(const struct sock *sk)
 {
 	struct bbr3_model *bbr = bbr3_model_of(sk);
@@ -337,6 +355,7 @@ static void bbr3_take_note(const struct sock *sk)
 		.lost = lost,
 		.in_flight = tcp_packets_in_flight(tp),
 		.snd_nxt = tp->snd_nxt,
+		.bytes = bbr3_delivered_bytes(tp),
 	};
 }
 
@@ -1144,10 +1163,10 @@ static void bbr3_generate_sample(struct sock *sk, const struct rate_sample *rate
 		return;
 	rs->delivered = rate->delivered;
 	rs->prior_delivered = rate->prior_delivered;
-	if (rate->interval_us > 0)
-		rs->rate = div64_u64((u64)rate->delivered * tp->mss_cache * USEC_PER_SEC,
-				     rate->interval_us);
 	note = bbr3_note_before(bbr, rs->prior_delivered);
+	if (rate->interval_us > 0)
+		rs->rate = div64_u64((u64)rate->delivered * bbr3_packet_bytes(tp, note) *
+				     USEC_PER_SEC, rate->interval_us);
 	rs->tx_in_flight = bbr3_tx_in_flight(sk, note, rs->prior_delivered, rate->last_end_seq);
 	rs->lost = tp->lost + tp->delivered_ce - note->lost;
 }
