@@ -33,6 +33,9 @@ def instance_of(hint: Any, value: Any) -> Any:
             fields = {name: instance_of(hints[name], each) for name, each in value.items()}
             return cast(Any, hint)(**fields)
     elif origin is tuple and isinstance(value, list):
+        if {type(each) for each in value} == {parts[0]}:
+            # At once, as a trace has thousands of numbers
+            return tuple(value)
         return tuple(instance_of(parts[0], each) for each in value)
     elif origin is Mapping and isinstance(value, dict):
         return {name: instance_of(parts[1], each) for name, each in value.items()}

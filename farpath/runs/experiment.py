@@ -2,9 +2,10 @@
 
 The file has a ``title`` and one or more tables ``[[runs]]`` with options of ``farpath run``. A list
 of values stands for one run with each value. Several lists stand for every combination of their
-values. ``[runs.quick]`` and ``[runs.cpu]`` hold the options in which the quick and the cpu set of
-runs differ; a table without one is not in that set. ``minutes``, a number or one for each stack, is
-the real time of a run on one core. Instead of runs, a file may name other experiments in ``of``.
+values. Options of all tables stand once in ``[options]``. ``[runs.quick]`` and ``[runs.cpu]`` hold
+the options in which the quick and the cpu set of runs differ; a table without one is not in that
+set. ``minutes``, a number or one for each stack, is the real time of a run on one core. Instead of
+runs, a file may name other experiments in ``of``.
 
 With ``[[runs.mechanisms]]`` all runs of a table are made once with each mechanism, which changes
 their ``options``, or those of single stacks (``only``). Of an era and of a stack it gives the words

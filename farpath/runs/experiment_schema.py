@@ -164,13 +164,25 @@ class RunsTable(Options):
 
 
 class ExperimentFile(BaseModel, extra="forbid"):
-    """An experiment.toml: a title, and either tables of runs or the names of other experiments."""
+    """An experiment.toml: a title, and either tables of runs or the names of other experiments.
+
+    Each table of runs also has the file's ``options``, unless it has its own values of them.
+    """
 
     title: Annotated[str, Field(min_length=1)]
     of: list[str] = []
     held_out: list[str] = []
     report: str = ""
     runs: list[RunsTable] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _share_options(cls, data: Any) -> Any:
+        options, tables = data.get("options", {}), data.get("runs", [])
+        if not isinstance(options, dict) or not isinstance(tables, list):
+            return data
+        shared = [{**options, **table} if isinstance(table, dict) else table for table in tables]
+        return {**{name: data[name] for name in data if name != "options"}, "runs": shared}
 
     @model_validator(mode="after")
     def _check_runs(self) -> Self:

@@ -17,6 +17,7 @@ from farpath.base.errors import BadInputError, FarpathError
 from farpath.base.files import user_errors
 from farpath.base.project import EXPERIMENTS, experiment_folder
 from farpath.lab.artifacts.images import Images, find_images
+from farpath.lab.artifacts.program_builds import build_programs
 from farpath.lab.artifacts.sources import host_build_identity, source_identity
 from farpath.lab.provenance import record_name
 from farpath.record.identity import code_identity, is_of_other_results, recorded_build_identity
@@ -66,8 +67,17 @@ def wanted_identity(run: WantedRun, images: Images | None) -> str:
 
 
 def images_for(runs: Sequence[WantedRun]) -> Images | None:
-    """Return the images that runs of the virtual lab need; None if there are no such runs."""
-    return None if all(run.on_host for run in runs) else find_images()
+    """Return the images that runs of the virtual lab need; None if there are no such runs.
+
+    Programs of their stacks that are not built are built first, since they are a part of the
+    identity of a run. Raises MachineLacksError if a tool for that is missing.
+    """
+    virtual = [run for run in runs if not run.on_host]
+    if not virtual:
+        return None
+    images = find_images()
+    build_programs((stack for run in virtual for stack in run.plan.stacks), images)
+    return images
 
 
 def _name(run: WantedRun, images: Images | None, code: str) -> str:

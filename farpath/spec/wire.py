@@ -24,6 +24,8 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hin
 
 Kind = TypeVar("Kind")
 _KEY = "wire"
+#: Types whose values are the same under any name.
+_PLAIN = (bool, int, float, str)
 _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
@@ -96,6 +98,8 @@ def with_python_names(kind: Any, data: Any) -> Any:
     if origin in (Union, UnionType):
         return with_python_names(parts[0], data)
     if origin is tuple and isinstance(data, (list, tuple)) and parts[-1] is Ellipsis:
+        if parts[0] in _PLAIN:
+            return list(data)
         return [with_python_names(parts[0], each) for each in data]
     if origin is Mapping and isinstance(data, Mapping):
         return {key: with_python_names(parts[1], value) for key, value in data.items()}
