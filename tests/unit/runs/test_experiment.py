@@ -118,6 +118,20 @@ def test_an_experiment_may_bring_paths_of_its_own(tmp_path: FilePath) -> None:
     )
 
 
+def test_all_tables_have_the_options_of_the_file_but_where_they_have_their_own(
+    tmp_path: FilePath,
+) -> None:
+    write(
+        tmp_path,
+        'title = "A test"\n[options]\nstack = "cubic"\nregion = "5s"\n'
+        '[[runs]]\nrtt = "20ms"\n[[runs]]\nrtt = "30ms"\nstack = ["reno", "bbr"]\n',
+    )
+    runs = load_experiment("mine", tmp_path).runs()
+    assert {(run.request.rtt, run.request.stack, run.request.region) for run in runs} == {
+        ("20ms", "cubic", "5s"), ("30ms", "reno", "5s"), ("30ms", "bbr", "5s"),
+    }  # fmt: skip
+
+
 def test_a_set_that_is_not_there_is_refused(tmp_path: FilePath) -> None:
     with pytest.raises(BadInputError, match="no set 'cpu': allowed are whole, quick"):
         load_experiment("mine", write(tmp_path, GOOD)).runs("cpu")

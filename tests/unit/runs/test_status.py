@@ -9,6 +9,8 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.record.record import RECORD_FILE, records_in
+from farpath.runs import status
+from farpath.runs.experiment import QUICK, load_experiment
 from farpath.runs.status import (
     DAMAGED_DIR,
     GATHERED_MARK,
@@ -17,6 +19,18 @@ from farpath.runs.status import (
     move_damaged_records,
 )
 from tests.support.campaigns import make_empty_record
+
+
+def test_programs_of_runs_are_built_before_the_runs_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built: list[str] = []
+    monkeypatch.setattr(status, "find_images", lambda: None)
+    monkeypatch.setattr(
+        status, "build_programs", lambda stacks, _: built.extend(each.label for each in stacks)
+    )
+    status.images_for(load_experiment("bbr-cases").runs(QUICK))
+    assert {"bbr3", "quic_ngtcp2:cc=bbr"} <= set(built)
 
 
 def test_a_damaged_record_makes_way_and_is_kept(todo: list[RunStatus], tmp_path: FilePath) -> None:
