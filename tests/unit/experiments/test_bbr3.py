@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
+import numpy as np
 import pytest
 
-from experiments.bbr3 import analysis, figure
+from experiments.bbr3 import analysis, figure, traces
+from farpath.metrics.measures import select_measures
 from farpath.planning.path_options import resolve_path
 from farpath.runs.experiment import QUICK, WHOLE, load_experiment
 from tests.support.curves import ys
@@ -14,13 +16,15 @@ from tests.support.study_measures import measure
 from tests.support.study_runs import write_recorded_runs
 
 
-def test_the_first_of_two_flows_has_its_share(tmp_path: FilePath) -> None:
+def test_the_first_of_two_flows_has_its_share_and_a_flow_alone_none(tmp_path: FilePath) -> None:
     done = write_recorded_runs(tmp_path, analysis.EXPERIMENT, QUICK)
-    shares = [each for each in analysis.measures(done) if each.quantity == analysis.SHARE]
+    shares = select_measures(analysis.measures(done), analysis.SHARE)
     # Flow 2 of made-up records has half of flow 1
     assert [each.value for each in shares] == [pytest.approx(2 / 3)] * 3
     # Version 1 alone has a model: in a buffer of one product it takes all
     assert [each.theory for each in shares] == [pytest.approx(1.0, abs=0.02), None, None]
+    alone = {each.condition for each in analysis.measures(done) if each.about["flows"] == "1"}
+    assert alone == {"bbr3, 30ms, 1xBDP, loss 1%", "bbr3, wifi-trace"}
 
 
 @pytest.mark.parametrize(("buffer", "share"), [("0.5xBDP", 1.0), ("2xBDP", 0.75), ("4xBDP", 0.625)])
@@ -33,12 +37,45 @@ def test_version_1_takes_half_and_half_of_the_product_over_the_buffer(
 
 def test_the_grid_is_whole() -> None:
     runs = load_experiment(analysis.EXPERIMENT).runs(WHOLE)
-    assert len(runs) == 5 * 2 + 4 * 3 * 4
+    shared, lossy, jittery, busy, traced, many = 6 * 2 + 4 * 3 * 4, 4 * 4, 2 * 4, 4, 2 * 4, 4
+    assert len(runs) == 10 * (shared + lossy + jittery + busy + traced + many)
+
+
+@pytest.mark.parametrize("name", traces.TRACES)
+def test_the_file_of_a_path_has_the_trace_that_is_drawn_for_it(name: str) -> None:
+    text = (traces.PATHS / f"{name}.toml").read_text()
+    assert text == traces.with_trace(text, traces.TRACES[name]())
+
+
+def test_the_air_of_wi_fi_is_shared_with_one_other_station() -> None:
+    # The mean of the lesser of two draws of 0 to 15 is the sum of P(both >= k) for k from 1
+    backoff_us = traces.WIFI_SLOT_US * sum(((16 - k) / 16) ** 2 for k in range(1, 16))
+    mpdu_us = 8 * traces.WIFI_MPDU_BYTES / traces.WIFI_MBPS
+    packets = int(traces.WIFI_PPDU_US / mpdu_us)
+    turn_us = traces.WIFI_AIFS_US + backoff_us + packets * mpdu_us + traces.WIFI_OVERHEAD_US
+    drawn = len(traces.wifi_ms(600_000)) / 600
+    expected = packets / 2 / turn_us * 1e6
+    print(f"{drawn:.1f} / {expected:.1f} packets/s, {packets} in an aggregate")
+    assert drawn == pytest.approx(expected, rel=0.02)
+
+
+def test_the_rate_of_a_cellular_link_walks_as_its_noise_says() -> None:
+    # Counts of two seconds, one after the other: the walk moves by its noise, but for its ends
+    times_ms = traces.lte_ms(1_800_000)
+    counts = np.bincount(np.array(times_ms) // 1000, minlength=1800)[:1800].astype(float)
+    inside = (counts[:-1] > 500) & (counts[:-1] < 1500)
+    # The mean of a second moves by 2/3 of a second's variance, and each count has its own
+    spread = np.std(np.diff(counts)[inside])
+    expected = np.sqrt(2 / 3 * traces.LTE_NOISE**2 + 2 * counts[:-1][inside].mean())
+    print(f"{spread:.0f} / {expected:.0f} packets/s")
+    assert spread == pytest.approx(expected, rel=0.1)
+    assert max(times_ms) <= 1_800_000
 
 
 def test_each_other_flow_has_a_frame_and_each_rtt_a_line() -> None:
     def share(stack: str, rtt: str, buffer: str, value: float, theory: float | None) -> object:
-        about = {"stack": stack, "rtt": rtt, "buffer": buffer}
+        about = {"stack": stack, "rtt": rtt, "buffer": buffer, "flows": "2"}
+        about |= dict.fromkeys(("path", "loss", "jitter", "background"), "")
         return measure(analysis.EXPERIMENT, analysis.SHARE, value, theory=theory, about=about)
 
     known = [
@@ -51,5 +88,28 @@ def test_each_other_flow_has_a_frame_and_each_rtt_a_line() -> None:
     ((name, drawn),) = figure.figures(known, [])  # type: ignore[arg-type]
     assert name == analysis.EXPERIMENT
     both, reno = drawn.axes
-    assert [ys(line)[0] for line in both.lines[:3]] == [0.9, 1.0, 0.6]
-    assert [ys(line) for line in reno.lines[:2]] == [[0.4, 0.3], [0.5]]
+    assert {line.get_label(): ys(line) for line in both.lines}["model"] == [1.0]
+    assert [container[0].get_ydata().tolist() for container in both.containers] == [[0.9], [0.6]]
+    assert [container[0].get_ydata().tolist() for container in reno.containers] == [
+        [0.4, 0.3], [0.5],
+    ]  # fmt: skip
+
+
+def test_a_flow_alone_has_a_line_by_loss_and_a_mark_in_each_other_condition() -> None:
+    def alone(quantity: str, value: float, **about: str) -> object:
+        usual = {"stack": "bbr3", "flows": "1", "rtt": "30ms", "buffer": "1xBDP"}
+        usual |= dict.fromkeys(("path", "loss", "jitter", "background"), "")
+        return measure(analysis.EXPERIMENT, quantity, value, about=usual | about)
+
+    known = [
+        alone(analysis.UTILISATION, 0.9, loss="0.5%"),
+        alone(analysis.UTILISATION, 0.8, loss="1%"),
+        alone(analysis.UTILISATION, 0.7, jitter="5ms"),
+        alone(analysis.WAIT, 3.0, path="lte-trace"),
+    ]
+    ((name, drawn),) = figure.figures(known, [])  # type: ignore[arg-type]
+    by_loss, used, waits = drawn.axes
+    assert name == "bbr3-alone"
+    assert by_loss.containers[0][0].get_xydata().tolist() == [[0.5, 0.9], [1.0, 0.8]]
+    assert used.containers[0][0].get_ydata().tolist() == [0.7]
+    assert [text.get_text() for text in waits.get_xticklabels()] == ["jitter\n5ms", "lte-trace"]
