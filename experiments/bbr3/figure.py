@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -115,6 +116,7 @@ def draw_alone(measures: Sequence[Measure]) -> Figure:
     with print_style():
         figure = Figure(figsize=FULL_IN, layout="constrained")
         frames = figure.subplots(1, 3, width_ratios=(2, 3, 3))
+        frames[2].set_yscale("symlog", linthresh=1)
         draw(frames[0], lossy, analysis.UTILISATION, _loss)
         draw(frames[1], other, analysis.UTILISATION, place)
         draw(frames[2], other, analysis.WAIT, place)
@@ -124,8 +126,7 @@ def draw_alone(measures: Sequence[Measure]) -> Figure:
         for axes, title in zip(frames, titles, strict=True):
             axes.set_title(title, fontsize=8)
         for axes in frames[1:]:
-            axes.set_xticks(range(len(kinds)), [kind.replace(" ", "\n", 1) for kind in kinds])
-        frames[2].set_yscale("symlog", linthresh=1)
+            axes.set_xticks(range(len(kinds)), ["\n".join(re.split("[ -]", kind)) for kind in kinds])
     return figure
 
 

@@ -6,12 +6,14 @@ from pathlib import Path as FilePath
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from experiments.bbr3 import analysis, figure, traces
 from farpath.metrics.measures import select_measures
 from farpath.planning.path_options import resolve_path
 from farpath.runs.experiment import QUICK, WHOLE, load_experiment
-from tests.support.curves import ys
+from tests.support.curves import xs, ys
 from tests.support.study_measures import measure
 from tests.support.study_runs import write_recorded_runs
 
@@ -72,6 +74,11 @@ def test_the_rate_of_a_cellular_link_walks_as_its_noise_says() -> None:
     assert max(times_ms) <= 1_800_000
 
 
+def _means(axes: Axes) -> list[Line2D]:
+    """The lines of means, without those of their intervals."""
+    return [container[0] for container in axes.containers]
+
+
 def test_each_other_flow_has_a_frame_and_each_rtt_a_line() -> None:
     def share(stack: str, rtt: str, buffer: str, value: float, theory: float | None) -> object:
         about = {"stack": stack, "rtt": rtt, "buffer": buffer, "flows": "2"}
@@ -89,10 +96,8 @@ def test_each_other_flow_has_a_frame_and_each_rtt_a_line() -> None:
     assert name == analysis.EXPERIMENT
     both, reno = drawn.axes
     assert {line.get_label(): ys(line) for line in both.lines}["model"] == [1.0]
-    assert [container[0].get_ydata().tolist() for container in both.containers] == [[0.9], [0.6]]
-    assert [container[0].get_ydata().tolist() for container in reno.containers] == [
-        [0.4, 0.3], [0.5],
-    ]  # fmt: skip
+    assert [ys(line) for line in _means(both)] == [[0.9], [0.6]]
+    assert [ys(line) for line in _means(reno)] == [[0.4, 0.3], [0.5]]
 
 
 def test_a_flow_alone_has_a_line_by_loss_and_a_mark_in_each_other_condition() -> None:
@@ -110,6 +115,7 @@ def test_a_flow_alone_has_a_line_by_loss_and_a_mark_in_each_other_condition() ->
     ((name, drawn),) = figure.figures(known, [])  # type: ignore[arg-type]
     by_loss, used, waits = drawn.axes
     assert name == "bbr3-alone"
-    assert by_loss.containers[0][0].get_xydata().tolist() == [[0.5, 0.9], [1.0, 0.8]]
-    assert used.containers[0][0].get_ydata().tolist() == [0.7]
-    assert [text.get_text() for text in waits.get_xticklabels()] == ["jitter\n5ms", "lte-trace"]
+    (losses,), (jitter,) = _means(by_loss), _means(used)
+    assert (xs(losses), ys(losses)) == ([0.5, 1.0], [0.9, 0.8])
+    assert ys(jitter) == [0.7]
+    assert [text.get_text() for text in waits.get_xticklabels()] == ["jitter\n5ms", "lte\ntrace"]
