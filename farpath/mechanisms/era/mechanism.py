@@ -197,7 +197,7 @@ def era_text(era: Era) -> str:
         words["processors"] = processor.processors, 1
         words["backlog"] = processor.backlog_packets, BACKLOG_PACKETS
         words[THROTTLE] = YES if processor.throttles else None, None
-        words[HINTS] = processor.hints, BY_STACK
+        words[HINTS] = processor.hints if processor.hints != BY_STACK else None, None
     words["sack"] = NO if era.sysctl.get(SACK) != usual.sysctl.get(SACK) else None, None
     words["recovery"] = era.recovery or None, None
     words["jitter"] = f"{era.jitter_ms * 1e3:.12g}us" if era.jitter_ms else None, None
