@@ -24,7 +24,7 @@ from farpath.runs.experiment import Experiment, RecordedRun, WantedRun
 
 from . import posterior as posteriors
 from .design import PARAMETERS
-from .surrogate import FAIRNESS_OF_REGIONS, OUTPUTS, Array, left_out_error, surrogate_of
+from .surrogate import FAIRNESS_OF_REGIONS, OUTPUTS, Array, surrogate_of
 
 EXPERIMENT = "inference"
 FILE = "inference.json"
@@ -176,11 +176,8 @@ def _inferred(
             name in DOCUMENTED_HINTS,
             np.array([float(output.forward(np.array(printed[output.name]))) for output in OUTPUTS]),
         )
-        errors[name] = {
-            output.name: left_out_error(inputs, output.forward(np.array(values[output.name])))
-            for output in OUTPUTS
-            if output.name in HELD_OUT
-        }
+        left_out = tests[name].surrogate.left_out
+        errors[name] = {column: left_out[column] for column in HELD_OUT}
     found = posteriors.infer(tests, seed)
     sizes = [posteriors.size_of(weights) for weights in found.without.values()]
     return Inference(

@@ -46,9 +46,11 @@ FREEDOM = 4.0
 #: How likely a patch remembered its walks: of Scalable's and BIC's it is documented.
 DOCUMENTED_HINTS, UNKNOWN_HINTS = 0.95, 0.5
 #: Draws of an hour for each point; points of a stage.
-HOURS, STAGE, STAGES = 12, 2048, 5
+HOURS, STAGE, STAGES = 12, 2048, 8
 #: Components of the mixture of a stage, and its width over that of the weighted points.
 COMPONENTS, WIDTH = 256, 0.4
+#: The least effective number of points around which a stage is drawn.
+LEAST_SIZE = 60.0
 #: Part of each stage that is drawn from the prior.
 FROM_PRIOR = 0.2
 
@@ -157,6 +159,21 @@ def _weights(logs: Array) -> Array:
     return weights
 
 
+def _tempered(target: Array, density: Array) -> Array:
+    """Return weights by as high a power of a target's density as leaves ``LEAST_SIZE`` points."""
+    low, high = 0.0, 1.0
+    if size_of(_weights(target - density)) >= LEAST_SIZE:
+        return _weights(target - density)
+    for _ in range(30):
+        power = (low + high) / 2
+        low, high = (
+            (power, high)
+            if size_of(_weights(power * target - density)) >= LEAST_SIZE
+            else (low, power)
+        )
+    return _weights(low * target - density)
+
+
 @dataclass(frozen=True)
 class Posterior:
     """Weighted points of the unit cube, with the weights given all tests and without each."""
@@ -190,7 +207,7 @@ def infer(
         density = _density(points, drawn_by)
         targets = [likelihoods.sum(axis=1)]
         targets += [targets[0] - likelihoods[:, index] for index in range(len(tests))]
-        mixed = np.mean([_weights(target - density) for target in targets], axis=0)
+        mixed = np.mean([_tempered(target, density) for target in targets], axis=0)
         centres = points[rng.choice(len(points), COMPONENTS, p=mixed)]
         centre = mixed @ points
         spread = (points - centre).T @ ((points - centre) * mixed[:, None])
