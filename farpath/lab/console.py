@@ -13,6 +13,8 @@ from farpath.base.errors import FarpathError, LabFailedError, MachineLacksError
 
 #: Number of last lines that an error shows.
 TAIL_LINES = 25
+#: Letters of a line that an error shows: an event of the guest may hold the output of a program.
+LINE_LETTERS = 300
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ class Console:
                 self._write(chunk, complete)
                 for raw in complete:
                     line = raw.decode(errors="replace").rstrip("\r")
-                    self._tail.append(line)
+                    cut = len(line) > LINE_LETTERS
+                    self._tail.append(f"{line[:LINE_LETTERS]} ..." if cut else line)
                     yield line
                 if not chunk:
                     return

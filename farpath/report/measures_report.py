@@ -18,7 +18,7 @@ from farpath.report.tables.measures_table import measure_tables
 from farpath.runs.analyses import measures_of
 from farpath.runs.claims import ClaimVerdict, as_text, judge_all
 from farpath.runs.claims.chance import verdict_dicts
-from farpath.runs.claims.claim_rules import measure_rules
+from farpath.runs.claims.claim_rules import experiment_measure_rules
 from farpath.runs.experiment import RecordedRun, load_experiment
 from farpath.runs.status import RunStatus, recorded_runs
 
@@ -43,9 +43,14 @@ class MeasuresReport:
 def verdicts_of(
     measures: Sequence[Measure], experiments: FilePath = EXPERIMENTS
 ) -> tuple[ClaimVerdict, ...]:
-    """Return the verdicts on claims that measures alone can decide."""
+    """Return the verdicts on claims that these measures decide: those of their experiments."""
     verdicts = judge_all(ResultSet((), measures=tuple(measures)), experiments)
-    return tuple(verdict for verdict in verdicts if verdict.id in measure_rules(experiments))
+    decided = {
+        id_
+        for name in dict.fromkeys(measure.experiment for measure in measures)
+        for id_ in experiment_measure_rules(name, experiments)
+    }
+    return tuple(verdict for verdict in verdicts if verdict.id in decided)
 
 
 def report_of(
@@ -70,17 +75,20 @@ def experiment_titles(measures: Sequence[Measure], experiments: FilePath) -> dic
 
 def report_text(report: MeasuresReport) -> str:
     """Return tables and verdicts for a terminal."""
-    return "\n".join([*map(table_as_text, report.tables), as_text(report.verdicts)])
+    claims = [as_text(report.verdicts)] if report.verdicts else []
+    return "\n".join([*map(table_as_text, report.tables), *claims])
 
 
 def write_report(report: MeasuresReport, folder: FilePath) -> None:
-    """Write measures, tables in every form, claims and figures."""
+    """Write measures, tables in every form, figures, and claims if there are any."""
     write_measures(report.measures, folder / MEASURES_FILE)
-    verdicts = verdict_dicts(report.verdicts)
+    claims: Files = {
+        "claims/claims.txt": as_text(report.verdicts) + "\n",
+        "claims/claims.json": json.dumps({"claims": verdict_dicts(report.verdicts)}) + "\n",
+    }
     files: Files = {
         **table_files(report.tables),
-        "claims/claims.txt": as_text(report.verdicts) + "\n",
-        "claims/claims.json": json.dumps({"claims": verdicts}) + "\n",
+        **(claims if report.verdicts else {}),
         **figure_files(figures(report.measures, report.done, report.experiments)),
     }
     Report(files, report_text(report), None).write(folder)

@@ -17,8 +17,10 @@ measurements of single hosts, and from none of the numbers that a campaign is co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from farpath.spec.wire import came_later
 
 #: The clocks that a processor of a host may have, in Hz.
 FREQUENCY_HZ_RANGE = (1e8, 1e11)
@@ -29,9 +31,10 @@ PACKET_CYCLES = 10_150
 MISS_NS = 124
 #: Linux 2.4 and 2.6: net.core.netdev_max_backlog (net/core/dev.c).
 BACKLOG_PACKETS = 300
-#: Stacks whose patches remembered where earlier walks had ended: "hints" that were "used by TCP
-#: developers (Web100, STCP, BIC) to avoid the 2x linear search" (S. Hemminger, [TCP]: receive
-#: path optimization, Linux 2.6.13).
+#: Whose patches remember where earlier walks had ended.
+BY_STACK, ALL, NONE = HINTS = ("stack", "all", "none")
+#: Stacks whose patches did: "hints" that were "used by TCP developers (Web100, STCP, BIC) to avoid
+#: the 2x linear search" (S. Hemminger, [TCP]: receive path optimization, Linux 2.6.13).
 HINTED_STACKS = ("scalable", "scalable_2004", "bic", "bic_2004")
 
 
@@ -43,7 +46,8 @@ class Processor:
     arrives. ``load``: other programs of the same priority, which share all processors evenly.
     ``backlog_packets``: what may wait for it. ``throttles``: whether a backlog that was full takes
     no packet before it is empty, as behind a card of Linux 2.4 whose driver did not poll (netif_rx
-    in net/core/dev.c).
+    in net/core/dev.c). ``hints``: whose walks are remembered: those of the stacks of
+    ``HINTED_STACKS`` (``BY_STACK``), of all, or of none.
     """
 
     frequency_hz: float
@@ -51,6 +55,11 @@ class Processor:
     processors: int = 1
     backlog_packets: int = BACKLOG_PACKETS
     throttles: bool = False
+    hints: str = field(default=BY_STACK, metadata=came_later())
+
+    def remembers_walks(self, stack: str) -> bool:
+        """Whether the patch of a stack, by its name, remembers where earlier walks had ended."""
+        return self.hints == ALL or (self.hints == BY_STACK and stack in HINTED_STACKS)
 
     @property
     def share(self) -> float:

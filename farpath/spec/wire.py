@@ -12,6 +12,14 @@ has its wire name: that of its metadata, or else Python's. A renamed field keeps
 {'rate_bps': 8, 'cache_bytes': 64}
 >>> from_wire(Disk, {"rate_bps": 8, "cache_bytes": 64})
 Disk(rate_bps=8, read_ahead_bytes=64)
+
+A field that came later is not there while it has its default, so that identities stay:
+
+>>> @dataclass(frozen=True)
+... class FastDisk(Disk):
+...     latency_ns: int = field(default=0, metadata=came_later())
+>>> as_wire(FastDisk(8)), as_wire(FastDisk(8, latency_ns=5))
+({'rate_bps': 8, 'cache_bytes': 0}, {'rate_bps': 8, 'cache_bytes': 0, 'latency_ns': 5})
 """
 
 from __future__ import annotations
@@ -23,7 +31,7 @@ from types import UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 Kind = TypeVar("Kind")
-_KEY = "wire"
+_KEY, _LATER = "wire", "came later"
 #: Types whose values are the same under any name.
 _PLAIN = (bool, int, float, str)
 _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
@@ -32,6 +40,11 @@ _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 def on_wire(name: str) -> dict[str, str]:
     """Return the metadata of a field with another name on the wire than in Python."""
     return {_KEY: name}
+
+
+def came_later() -> dict[str, bool]:
+    """Return the metadata of a field that is not on the wire while it has its default."""
+    return {_LATER: True}
 
 
 def wire_fields(kind: Any) -> dict[str, Field[Any]]:
@@ -43,7 +56,11 @@ def as_wire(value: Any) -> Any:
     """Return dataclasses, mappings and tuples as dicts and tuples of plain data."""
     if is_dataclass(value):
         named = wire_fields(type(value)).items()
-        return {name: as_wire(getattr(value, each.name)) for name, each in named}
+        return {
+            name: as_wire(getattr(value, each.name))
+            for name, each in named
+            if not (_LATER in each.metadata and getattr(value, each.name) == each.default)
+        }
     if isinstance(value, tuple):
         return tuple(map(as_wire, value))
     if isinstance(value, Mapping):

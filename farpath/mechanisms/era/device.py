@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.guest.device import Device, Site
-from farpath.spec.processor import HINTED_STACKS, ProcessorQueue
+from farpath.spec.processor import ProcessorQueue
 from farpath.spec.protocol import PROCESSOR_MODULE
 from farpath.tools import modules
 
@@ -31,7 +31,7 @@ class Processors(Device):
         hinted = [
             str(flow.port)
             for flow in plan.schedule.all_flows
-            if plan.stack_of(flow).name in HINTED_STACKS
+            if processor.remembers_walks(plan.stack_of(flow).name)
         ]
         return {
             "packet_ns": str(processor.packet_ns),

@@ -21,7 +21,8 @@ from farpath.programs.registry import program_of
 from farpath.spec.bus import CLOCKS_HZ, MMRBC_BYTES, Bus
 from farpath.spec.era import MODERN, Era
 from farpath.spec.plan import Plan
-from farpath.spec.processor import BACKLOG_PACKETS, Processor
+from farpath.spec.processor import BACKLOG_PACKETS, BY_STACK, Processor
+from farpath.spec.processor import HINTS as ALLOWED_HINTS
 from farpath.spec.qdiscs import FqPacing, nic_qdisc
 
 #: Length of a NIC's queue in packets, and of its ring. Linux allows any number; a
@@ -31,6 +32,8 @@ QUEUE_RANGES = {"txqueuelen": (1, 100_000), "ring": (0, 4096)}
 PROCESSOR_RANGES = {"load": (0, 100), "processors": (1, 64), "backlog": (1, 100_000)}
 #: Whether a packet that finds a full backlog closes it until it is empty.
 THROTTLE = "throttle"
+#: Whose walks along the list of packets sent are remembered.
+HINTS = "hints"
 #: Bytes that a bus reads at once, and whether the card makes the packets.
 BUS_WORDS = ("mmrbc", "toe")
 YES, NO = "yes", "no"
@@ -112,8 +115,9 @@ def _processor(parameters: Mapping[str, str]) -> Processor | None:
             processors=numbers.get("processors", 1),
             backlog_packets=numbers.get("backlog", BACKLOG_PACKETS),
             throttles=_one_of(THROTTLE, parameters.get(THROTTLE, NO), (YES, NO)) == YES,
+            hints=_one_of(HINTS, parameters.get(HINTS, BY_STACK), ALLOWED_HINTS),
         )
-    if words := [word for word in (*PROCESSOR_RANGES, THROTTLE) if word in parameters]:
+    if words := [word for word in (*PROCESSOR_RANGES, THROTTLE, HINTS) if word in parameters]:
         raise BadInputError(
             option="era",
             problem=f"it has {' and '.join(words)} without cpu",
@@ -193,6 +197,7 @@ def era_text(era: Era) -> str:
         words["processors"] = processor.processors, 1
         words["backlog"] = processor.backlog_packets, BACKLOG_PACKETS
         words[THROTTLE] = YES if processor.throttles else None, None
+        words[HINTS] = processor.hints if processor.hints != BY_STACK else None, None
     words["sack"] = NO if era.sysctl.get(SACK) != usual.sysctl.get(SACK) else None, None
     words["recovery"] = era.recovery or None, None
     words["jitter"] = f"{era.jitter_ms * 1e3:.12g}us" if era.jitter_ms else None, None
@@ -221,7 +226,7 @@ def era_by_text(text: str) -> Era:
         return era
     known = ["jitter"]
     if era.txqueuelen_packets is not None:
-        host = ["cpu", *PROCESSOR_RANGES, THROTTLE, "sack", "recovery"]
+        host = ["cpu", *PROCESSOR_RANGES, THROTTLE, HINTS, "sack", "recovery"]
         known = [*QUEUE_RANGES, "card", "bus", *BUS_WORDS, *host, *known]
     if unknown := sorted(set(parameters) - set(known)):
         raise BadInputError(
@@ -334,8 +339,8 @@ MECHANISM = Mechanism(
         "era": Option(
             "Era of the hosts and of the stacks' forms; of hosts of 2004 also the sender's "
             "transmit queue (txqueuelen), card (card, ring) and bus (bus, mmrbc, toe), and its "
-            "processor (cpu, backlog, throttle), with other programs (load) on one or several "
-            "(processors).",
+            "processor (cpu, backlog, throttle, hints), with other programs (load) on one or "
+            "several (processors).",
             "2004:txqueuelen=1000,cpu=2.8GHz",
             "the stacks' era",
             allowed=", ".join(era_names()),

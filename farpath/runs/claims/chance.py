@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from farpath.metrics.comparison import ERROR, has_statistics, holm
@@ -60,34 +60,32 @@ def probability_of(verdict: ClaimVerdict) -> float:
     return min(1.0, min(known) * len(verdict.criteria)) if failed else max(known)
 
 
-def corrected(verdicts: Sequence[ClaimVerdict]) -> dict[str, float]:
-    """Return the probabilities of verdicts, corrected for their number (Holm), by their claims.
-
-    Of those that ``probability_of`` knows; of none without SciPy.
-    """
+def probabilities(verdicts: Sequence[ClaimVerdict]) -> dict[str, float]:
+    """Return what ``probability_of`` knows of verdicts, by their claims; nothing without SciPy."""
     if not has_statistics():
         return {}
-    known = {verdict.id: probability_of(verdict) for verdict in verdicts}
-    known = {id_: each for id_, each in known.items() if not math.isnan(each)}
+    found = {verdict.id: probability_of(verdict) for verdict in verdicts}
+    return {id_: each for id_, each in found.items() if not math.isnan(each)}
+
+
+def corrected(known: Mapping[str, float]) -> dict[str, float]:
+    """Return probabilities, corrected for their number (Holm), by their claims."""
     return dict(zip(known, holm(list(known.values())), strict=True))
 
 
 def verdict_dicts(verdicts: Sequence[ClaimVerdict]) -> list[dict[str, Any]]:
     """Return verdicts as plain data, each with its probability by chance and the corrected one."""
-    found = corrected(verdicts)
+    known = probabilities(verdicts)
+    found = corrected(known)
     return [
-        {
-            **verdict.as_dict(),
-            "p": probability_of(verdict) if verdict.id in found else None,
-            "p_holm": found.get(verdict.id),
-        }
+        {**verdict.as_dict(), "p": known.get(verdict.id), "p_holm": found.get(verdict.id)}
         for verdict in verdicts
     ]
 
 
 def chance_sentence(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return a sentence on the verdicts that chance may have made; empty if none can be tested."""
-    found = corrected(verdicts)
+    found = corrected(probabilities(verdicts))
     if not found:
         return ""
     doubted = [id_ for id_, each in found.items() if each > ERROR]

@@ -37,12 +37,15 @@ class RunRule(Protocol):
 @cache
 def measure_rules(experiments: FilePath = EXPERIMENTS) -> Mapping[str, MeasureRule]:
     """Return the rules of all claims that measures of the experiments in a folder decide, by id."""
-    names = experiment_names(experiments)
-    return {id_: rule for name in names for id_, rule in _measure_rules(name, experiments).items()}
+    rules: dict[str, MeasureRule] = {}
+    for name in experiment_names(experiments):
+        rules |= experiment_measure_rules(name, experiments)
+    return rules
 
 
 @cache
-def _measure_rules(experiment: str, experiments: FilePath) -> Mapping[str, MeasureRule]:
+def experiment_measure_rules(experiment: str, experiments: FilePath) -> Mapping[str, MeasureRule]:
+    """Return the rules of the claims that measures of one experiment decide, by id."""
     from farpath.runs.claims.declared import judged_by_measures
 
     module = experiment_module(experiment, ANALYSIS, experiments)
@@ -85,6 +88,6 @@ def _declared(experiment: str, experiments: FilePath) -> dict[str, Rule]:
 
 def claims_of(experiment: str, experiments: FilePath = EXPERIMENTS) -> tuple[str, ...]:
     """Return the ids of the claims that an experiment's measures decide, in its file's order."""
-    rules = _measure_rules(experiment, experiments)
+    rules = experiment_measure_rules(experiment, experiments)
     ids = (each.claim.id for each in declared_claims(experiment, experiments))
     return tuple(id_ for id_ in ids if id_ in rules)

@@ -10,7 +10,7 @@ from typing import IO
 import pytest
 
 from farpath.base.errors import MachineLacksError
-from farpath.lab.console import TAIL_LINES, Console, GuestEnd, guest_end
+from farpath.lab.console import LINE_LETTERS, TAIL_LINES, Console, GuestEnd, guest_end
 
 #: How a guest that was asked to power off ends.
 GOOD_END = b'@farpath {"event": "done"}\nsysrq: Power Off\nreboot: Power down\n'
@@ -146,6 +146,12 @@ def test_bytes_that_are_no_text_do_not_end_a_run(open_console: Open) -> None:
 def test_a_console_without_a_word_has_no_lines(open_console: Open, log_file: FilePath) -> None:
     console, lines = _read(open_console)
     assert (lines, console.tail(), log_file.read_bytes()) == ([], "", b"")
+
+
+def test_the_tail_has_the_beginning_of_a_long_line(open_console: Open) -> None:
+    console, (line,) = _read(open_console, b"@farpath " + b"x" * 5000)
+    assert line == "@farpath " + "x" * 5000
+    assert console.tail() == line[:LINE_LETTERS] + " ..."
 
 
 def test_the_tail_holds_the_last_lines_only(open_console: Open) -> None:

@@ -71,6 +71,7 @@ def test_a_card_holds_its_ring_beyond_the_queue(era: str, packets: int) -> None:
         "2004:card=10Gbit,bus=133MHz,mmrbc=4096,toe=yes",
         "2004:cpu=2.8GHz,backlog=10000,sack=no",
         "2004:cpu=2.8GHz,throttle=yes",
+        "2004:cpu=2.8GHz,hints=all",
         "modern:jitter=72us",
     ],
 )
@@ -113,6 +114,8 @@ def test_an_infinitely_fast_processor_can_be_asked_for() -> None:
         "2004:sack=off",
         "2004:backlog=10",
         "2004:throttle=yes",
+        "2004:hints=all",
+        "2004:cpu=2.8GHz,hints=some",
         "2004:cpu=2.8GHz,load=0000000005000",
         "2004:txqueuelen=0",
         "2004:txqueuelen=many",

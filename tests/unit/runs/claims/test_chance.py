@@ -10,6 +10,7 @@ from farpath.metrics.estimate import estimate
 from farpath.runs.claims.chance import (
     chance_sentence,
     corrected,
+    probabilities,
     probability,
     probability_of,
     verdict_dicts,
@@ -60,7 +61,7 @@ def test_what_is_left_of_many_verdicts_is_told_in_a_sentence_and_in_json() -> No
         verdict("C3", UNDECIDED, criterion(*CLEAR)),
     ]
     single = probability_of(verdicts[0])
-    assert corrected(verdicts) == {
+    assert corrected(probabilities(verdicts)) == {
         "C1": pytest.approx(2 * single),
         "C2": pytest.approx(probability_of(verdicts[1])),
     }

@@ -1,0 +1,147 @@
+"""Tables of the inference: goals, unknowns, held-out numbers, and errors of the surrogates."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Sequence
+
+from farpath.report.table import Table
+
+from .analysis import (
+    FEWEST,
+    GOAL_WITHIN,
+    HELD_OUT,
+    Inference,
+    Prediction,
+    of_columns,
+    relative_width,
+)
+
+HEADINGS = {
+    "mean_mbps": "mean (Mbit/s)", "stability": "S", "fairness_min": "F min",
+    "rtt_std_ms": "SD(RTT) (ms)",
+}  # fmt: skip
+UNITS = {
+    "rate_mbps": "rate (Mbit/s)", "buffer_ms": "buffer (ms)", "loss": "loss",
+    "window_mb": "window (MB)", "backlog": "input queue (packets)",
+    "report noise": "noise of reports (Mbit/s)", "rate by hour": "rate by hour (SD of logarithm)",
+    "loss by hour": "loss by hour (SD of logarithm)", "discrepancy": "scatter over the lab's",
+}  # fmt: skip
+#: A posterior this much narrower than the prior has told something.
+TOLD = 0.3
+
+
+def _table(
+    name: str, title: str, header: Sequence[str], rows: Iterable[tuple[str, ...]], note: str
+) -> Table:
+    return dataclasses.replace(Table.of_texts(title, tuple(header), rows, note), name=name)
+
+
+def inference_tables(inference: Inference) -> tuple[Table, ...]:
+    """Return all tables; before there are enough runs, one that says so."""
+    counts: dict[str, int] = {}
+    for run in inference.runs:
+        counts[run.stack] = counts.get(run.stack, 0) + 1
+    runs = _table(
+        "inference-runs", "Runs of the design", ("stack", "runs"),
+        [(stack, str(count)) for stack, count in counts.items()],
+        "" if inference.predictions else f"Nothing is inferred from fewer than {FEWEST} of each.",
+    )  # fmt: skip
+    if not inference.predictions:
+        return (runs,)
+    return (
+        _goals(inference),
+        _unknowns(inference),
+        _predictions(inference),
+        _errors(inference),
+        runs,
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _goals(inference: Inference) -> Table:
+    within = sum(each.within for each in inference.predictions)
+    number = len(inference.predictions)
+    least, most = (round(part * number) for part in GOAL_WITHIN)
+    rows = [
+        (
+            "held-out numbers of table 1 within their interval of 90 %",
+            f"{within} of {number}", f"{least} to {most}", _yes(least <= within <= most),
+        ),
+        *(
+            (
+                f"{HEADINGS[column]}: width of intervals over the spread of the stacks",
+                f"{relative_width(of):.2f}", "below 1", _yes(relative_width(of) < 1),
+            )
+            for column, of in of_columns(inference).items()
+        ),
+    ]  # fmt: skip
+    size, least_size = inference.size
+    note = (
+        f"Effective number of the posterior's points: {size:.0f}, without one stack at least "
+        f"{least_size:.0f}."
+    )
+    return _table(
+        "inference-goals",
+        "Goals of the inference",
+        ("goal", "reached", "wanted", "met"),
+        rows,
+        note,
+    )
+
+
+def _yes(met: bool) -> str:
+    return "yes" if met else "no"
+
+
+def _unknowns(inference: Inference) -> Table:
+    rows = [
+        (
+            UNITS[each.name], _number(each.median), f"{_number(each.low)} to {_number(each.high)}",
+            f"{100 * each.told:.0f} %", "" if each.told >= TOLD else "not identified",
+        )
+        for each in inference.unknowns
+    ]  # fmt: skip
+    return _table(
+        "inference-unknowns",
+        "What the printed numbers say of path and hosts",
+        ("unknown", "median", "90 %", "narrower than before", ""), rows,
+        "The last columns compare the interval of 90 % with that before any number was known.",
+    )  # fmt: skip
+
+
+def _cell(each: Prediction) -> str:
+    low, high = _number(each.low), _number(each.high)
+    return f"{_number(each.printed)} in {low} to {high}{'' if each.within else ' *'}"
+
+
+def _predictions(inference: Inference) -> Table:
+    by_stack: dict[str, dict[str, Prediction]] = {}
+    for each in inference.predictions:
+        by_stack.setdefault(each.stack, {})[each.column] = each
+    rows = [
+        (stack, *(_cell(columns[name]) for name in HELD_OUT)) for stack, columns in by_stack.items()
+    ]
+    return _table(
+        "inference-held-out",
+        "Each stack's printed numbers in the intervals that the other eight give",
+        ("stack", *(HEADINGS[name] for name in HELD_OUT)), rows, "*: outside its interval of 90 %.",
+    )  # fmt: skip
+
+
+def _errors(inference: Inference) -> Table:
+    errors = inference.errors or {}
+    rows = [
+        (stack, *(f"{of[name]:.2f}" if math.isfinite(of[name]) else "-" for name in HELD_OUT))
+        for stack, of in errors.items()
+    ]
+    return _table(
+        "inference-surrogates",
+        "How far the surrogates are off at runs that they have not seen",
+        ("stack", *(HEADINGS[name] for name in HELD_OUT)), rows,
+        "Over the spread of the runs: 1 is no better than their mean.",
+    )  # fmt: skip

@@ -1,0 +1,202 @@
+"""The inference: its design, surrogates of a known function, a posterior that finds the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+
+import numpy as np
+import pytest
+from scipy.stats import qmc
+from threadpoolctl import threadpool_limits
+
+from experiments.inference import analysis, design, posterior, results
+from experiments.inference.surrogate import OUTPUTS, Array, surrogate_of
+from experiments.seven_regions.published import all_published
+from farpath.base.errors import BadInputError
+from farpath.runs.experiment import QUICK, WHOLE, load_experiment
+from tests.support.study_runs import write_recorded_runs
+
+#: Where path and hosts of the made-up study are, in the unit cube.
+TRUTH = np.array([0.3, 0.6, 0.4, 0.7, 0.2])
+NUMBER = len(design.PARAMETERS)
+#: What runs of equal parameters differ by, on the outputs' scales.
+CHANCE = 0.05
+
+
+class MadeUpStack:
+    """A stack whose outputs are smooth functions of the parameters."""
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.slopes = rng.normal(0, 0.4, (len(OUTPUTS), NUMBER + 1))
+        self.level = np.array([np.log(350), np.log(0.25), 2.0, np.log(30), *[3.0] * 5])
+        self.level = self.level + rng.normal(0, 0.3, len(OUTPUTS))
+        self.rng = rng
+
+    def outputs(self, at: Array) -> Array:
+        """Its outputs on their scales, with the chance of a run."""
+        smooth = self.slopes @ (at - 0.5) + 0.3 * self.slopes[:, ::-1] @ (at - 0.5) ** 2
+        return self.level + smooth + self.rng.normal(0, CHANCE, len(OUTPUTS))
+
+
+def _inputs(number: int = 30) -> Array:
+    points = qmc.LatinHypercube(NUMBER, seed=1).random(number)
+    return np.column_stack([points, np.arange(number) % 2])
+
+
+def _values(outputs: Array) -> Mapping[str, list[float]]:
+    return {
+        output.name: output.backward(outputs[:, index]).tolist()
+        for index, output in enumerate(OUTPUTS)
+    }
+
+
+@pytest.fixture(scope="module")
+def tests() -> dict[str, posterior.Test]:
+    """Made-up stacks, each with runs of a design and a test at the truth, give or take its hour."""
+    made = {}
+    rng = np.random.default_rng(7)
+    with threadpool_limits(1):
+        for number, name in enumerate(list(all_published())[:4]):
+            stack = MadeUpStack(number)
+            inputs = _inputs()
+            surrogate = surrogate_of(
+                inputs, _values(np.array([stack.outputs(at) for at in inputs]))
+            )
+            hour = TRUTH + np.array([rng.normal(0, 0.05), 0, rng.normal(0, 0.1), 0, 0])
+            printed = stack.outputs(np.append(hour, float(number % 2)))
+            made[name] = posterior.Test(surrogate, is_hinted=False, printed=printed)
+    return made
+
+
+def test_the_file_of_runs_is_the_design() -> None:
+    assert design.FILE.read_text() == design.text()
+
+
+def test_each_stack_has_the_points_of_the_design_and_udt_two_thirds_of_them() -> None:
+    runs = load_experiment(analysis.EXPERIMENT).runs(WHOLE)
+    by_stack: dict[str, int] = {}
+    for run in runs:
+        name = run.plan.stacks[0].name
+        by_stack[name] = by_stack.get(name, 0) + 1
+    assert by_stack.pop("udt") == design.UDT_POINTS
+    assert set(by_stack.values()) == {design.POINTS}
+    assert len(by_stack) == 8
+    hints = [run.plan.era.processor.hints for run in runs if run.plan.era.processor]
+    assert hints.count("all") == hints.count("none") == len(runs) / 2
+
+
+def test_points_fill_the_range_of_each_parameter() -> None:
+    parts = np.array(
+        [
+            [
+                parameter.part_of(float(text.rstrip("Mbitsm")))
+                for parameter, text in zip(
+                    design.PARAMETERS,
+                    (
+                        each.rate,
+                        each.buffer,
+                        each.loss,
+                        each.window.removesuffix("MB"),
+                        each.backlog,
+                    ),
+                    strict=True,
+                )
+            ]
+            for each in design.points()
+        ]
+    )
+    # A Latin hypercube has one point in each of as many slices
+    for column in parts.T:
+        assert sorted(np.floor(column * design.POINTS + 1e-9)) == pytest.approx(
+            np.arange(design.POINTS), abs=1
+        )
+
+
+def test_a_surrogate_knows_a_smooth_function_to_the_chance_of_a_run() -> None:
+    stack, inputs = MadeUpStack(1), _inputs()
+    outputs = np.array([stack.outputs(at) for at in inputs])
+    with threadpool_limits(1):
+        surrogate = surrogate_of(inputs, _values(outputs))
+        unseen = _inputs(50)[::-1] * 0.9 + 0.05
+        means, scales = surrogate.predict(unseen)
+    error = surrogate.left_out["mean_mbps"]
+    apart = means - np.array([stack.outputs(at) for at in unseen])
+    inside = (np.abs(apart) < 1.645 * scales).mean()
+    print(f"{inside:.2f} / 0.9 within 1.645 standard deviations")
+    print(f"RMS {np.sqrt((apart**2).mean()):.3f} / {CHANCE}; left out {error:.2f} of the spread")
+    assert np.sqrt((apart**2).mean()) < 3 * CHANCE
+    assert error < 0.5
+    # Beyond the hull of the runs it is less sure than it knows
+    assert 0.75 < inside < 0.98
+
+
+@pytest.fixture(scope="module")
+def found(tests: dict[str, posterior.Test]) -> posterior.Posterior:
+    """The posterior of the made-up study."""
+    with threadpool_limits(1):
+        return posterior.infer(tests, stage=384, stages=8)
+
+
+def test_equal_inputs_give_an_equal_posterior(tests: dict[str, posterior.Test]) -> None:
+    with threadpool_limits(1):
+        once, again = (posterior.infer(tests, stage=32, stages=3) for _ in range(2))
+    assert (once.points == again.points).all()
+    assert (once.weights == again.weights).all()
+
+
+def test_the_posterior_finds_the_truth(found: posterior.Posterior) -> None:
+    for parameter, truth in zip(design.PARAMETERS, TRUTH, strict=True):
+        low, median, high = found.quantiles(parameter.name, analysis.INTERVAL)
+        print(f"{parameter.name}: {low:.2f}, {median:.2f}, {high:.2f} / {truth}")
+        assert low - 0.1 < truth < high + 0.1
+        assert high - low < 0.6
+
+
+def test_a_stack_that_is_left_out_is_predicted_by_the_others(
+    tests: dict[str, posterior.Test], found: posterior.Posterior
+) -> None:
+    within = []
+    with threadpool_limits(1):
+        for name, test in tests.items():
+            draws = posterior.predicted(test, found.points, found.without[name], seed=1)
+            low, high = np.quantile(draws, (0.05, 0.95), axis=0)
+            printed = np.array(
+                [output.backward(test.printed[index]) for index, output in enumerate(OUTPUTS)]
+            )
+            within += list((low <= printed) & (printed <= high))
+    print(f"{sum(within)} of {len(within)} within 90 %")
+    assert np.mean(within) > 0.7
+
+
+def test_with_too_few_runs_nothing_is_inferred_and_the_table_says_so(tmp_path: FilePath) -> None:
+    done = write_recorded_runs(tmp_path / "records", analysis.EXPERIMENT, QUICK)
+    few = analysis.of_runs(load_experiment(analysis.EXPERIMENT), done)
+    assert {run.stack for run in few.runs} == {"Fast-TCP", "BICTCP"}
+    (table,) = results.tables(few)
+    assert "Nothing is inferred" in table.note
+    assert list(results.figures(few)) == []
+    results.write(few, tmp_path / analysis.FILE)
+    assert results.read(tmp_path / analysis.FILE) == few
+    (tmp_path / analysis.FILE).write_text('{"format_version": 1}')
+    with pytest.raises(BadInputError, match="holds no inference"):
+        results.read(tmp_path / analysis.FILE)
+
+
+def test_predictions_have_a_table_with_goals_and_a_figure() -> None:
+    predictions = tuple(
+        analysis.Prediction(stack, column, printed, 200.0, 300.0, 400.0)
+        for stack, printed in (("Reno", 248.0), ("HTCP", 402.0))
+        for column in analysis.HELD_OUT
+    )
+    inference = analysis.Inference(
+        "A test", (), (analysis.Unknown("loss", 1e-8, 1e-7, 1e-6, 0.1),), predictions,
+        {"Reno": dict.fromkeys(analysis.HELD_OUT, 0.5)}, (50.0, 20.0),
+    )  # fmt: skip
+    goals, unknowns, held_out, *_ = results.tables(inference)
+    assert goals.rows[0][1:] == ("4 of 8", "6 to 8", "no")
+    assert unknowns.rows[0][-1] == "not identified"
+    assert str(held_out.rows[1][1]).endswith("*")
+    ((name, figure),) = results.figures(inference)
+    assert (name, len(figure.axes)) == ("inference", 4)
