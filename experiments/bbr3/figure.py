@@ -125,8 +125,9 @@ def draw_alone(measures: Sequence[Measure]) -> Figure:
         titles = (analysis.UTILISATION, analysis.UTILISATION, f"{analysis.WAIT} (ms)")
         for axes, title in zip(frames, titles, strict=True):
             axes.set_title(title, fontsize=8)
+        labels = ["\n".join(re.split("[ -]", kind)) for kind in kinds]
         for axes in frames[1:]:
-            axes.set_xticks(range(len(kinds)), ["\n".join(re.split("[ -]", kind)) for kind in kinds])
+            axes.set_xticks(range(len(kinds)), labels)
     return figure
 
 

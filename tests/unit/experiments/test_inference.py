@@ -136,7 +136,7 @@ def test_a_surrogate_knows_a_smooth_function_to_the_chance_of_a_run() -> None:
 def found(tests: dict[str, posterior.Test]) -> posterior.Posterior:
     """The posterior of the made-up study."""
     with threadpool_limits(1):
-        return posterior.infer(tests, stage=384, stages=8)
+        return posterior.infer(tests, stage=512, stages=8)
 
 
 def test_equal_inputs_give_an_equal_posterior(tests: dict[str, posterior.Test]) -> None:
