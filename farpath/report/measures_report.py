@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
@@ -19,7 +19,7 @@ from farpath.runs.analyses import measures_of
 from farpath.runs.claims import ClaimVerdict, as_text, judge_all
 from farpath.runs.claims.chance import verdict_dicts
 from farpath.runs.claims.claim_rules import experiment_measure_rules
-from farpath.runs.experiment import RecordedRun, load_experiment
+from farpath.runs.experiment import RecordedRun, experiment_names, load_experiment
 from farpath.runs.status import RunStatus, recorded_runs
 
 #: The directories of a report.
@@ -41,13 +41,15 @@ class MeasuresReport:
 
 
 def verdicts_of(
-    measures: Sequence[Measure], experiments: FilePath = EXPERIMENTS
+    measures: Sequence[Measure],
+    experiments: FilePath = EXPERIMENTS,
+    names: Iterable[str] | None = None,
 ) -> tuple[ClaimVerdict, ...]:
-    """Return the verdicts on claims that these measures decide: those of their experiments."""
+    """Return the verdicts on claims that measures of some experiments decide, or of all."""
     verdicts = judge_all(ResultSet((), measures=tuple(measures)), experiments)
     decided = {
         id_
-        for name in dict.fromkeys(measure.experiment for measure in measures)
+        for name in (experiment_names(experiments) if names is None else names)
         for id_ in experiment_measure_rules(name, experiments)
     }
     return tuple(verdict for verdict in verdicts if verdict.id in decided)
@@ -64,7 +66,8 @@ def report_of(
     measures = measures_of(done, names, experiments)
     titles = experiment_titles(measures, experiments)
     tables = measure_tables(measures, titles, experiments)
-    return MeasuresReport(done, measures, tables, verdicts_of(measures, experiments), experiments)
+    verdicts = verdicts_of(measures, experiments, titles)
+    return MeasuresReport(done, measures, tables, verdicts, experiments)
 
 
 def experiment_titles(measures: Sequence[Measure], experiments: FilePath) -> dict[str, str]:
