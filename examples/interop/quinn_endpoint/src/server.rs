@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! The server: answers requests until SIGTERM.
+//! The server: answers requests until a signal ends it.
 
 use std::fs;
 use std::net::Ipv6Addr;
@@ -9,7 +9,6 @@ use bytes::Bytes;
 use h3::server::RequestResolver;
 use http::Response;
 use quinn::{Connecting, Connection, Endpoint, RecvStream, SendStream};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{PORT, Result, file_in, settings};
 
@@ -17,16 +16,10 @@ const WWW: &str = "/www";
 const MOST_REQUEST_BYTES: usize = 4096;
 
 pub async fn answer_all(case: &str) -> Result<()> {
-    let mut ended = signal(SignalKind::terminate())?;
     let config = settings::server(case)?;
     let endpoint = Endpoint::server(config.clone(), (Ipv6Addr::UNSPECIFIED, PORT).into())?;
     let mut connections = 0;
-    loop {
-        let incoming = tokio::select! {
-            biased;
-            _ = ended.recv() => return Ok(()),
-            Some(incoming) = endpoint.accept() => incoming,
-        };
+    while let Some(incoming) = endpoint.accept().await {
         if case == "retry" && !incoming.remote_address_validated() {
             incoming.retry()?;
             continue;
@@ -39,6 +32,7 @@ pub async fn answer_all(case: &str) -> Result<()> {
             tokio::spawn(answer_connection(connecting, case == "http3"));
         }
     }
+    Ok(())
 }
 
 async fn answer_connection(connecting: Connecting, is_http3: bool) -> Result<()> {

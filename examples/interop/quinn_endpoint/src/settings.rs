@@ -3,7 +3,7 @@
 
 use std::env;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::LineWriter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,9 +18,6 @@ use rustls::version::TLS13;
 use rustls::{CipherSuite, KeyLogFile, RootCertStore, Tls13CipherSuite};
 
 use crate::Result;
-
-/// Of probes whose wait doubles each time, more are lost in a row than fit into the library's 30 s.
-const IDLE_MS: u32 = 60_000;
 
 pub fn client(case: &str) -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
@@ -55,18 +52,21 @@ pub fn server(case: &str) -> Result<ServerConfig> {
     Ok(ServerConfig::with_crypto(Arc::new(tls)))
 }
 
-/// Returns the library's settings but for `IDLE_MS`, with a log of the connection of that number.
+/// Returns the library's settings but for two cases, with a log of the connection of that number.
 pub fn transport(case: &str, role: &str, number: usize) -> Result<Arc<TransportConfig>> {
     let file = Path::new(&env::var("QLOGDIR")?).join(format!("{role}-{number}.sqlog"));
     let mut qlog = QlogConfig::default();
-    qlog.writer(Box::new(BufWriter::new(File::create(file)?)));
+    // Whole events, as the runner ends servers by a signal
+    qlog.writer(Box::new(LineWriter::new(File::create(file)?)));
     let mut transport = TransportConfig::default();
-    transport.max_idle_timeout(Some(VarInt::from_u32(IDLE_MS).into()));
     transport.qlog_stream(qlog.into_stream());
-    if case == "zerortt" {
-        // Probes would count as bytes after the handshake
-        transport.mtu_discovery_config(None);
-    }
+    match case {
+        // Probes of the MTU would count as bytes after the handshake
+        "zerortt" => transport.mtu_discovery_config(None),
+        // More probes are lost in a row, each after twice the time, than fit into the usual 30 s
+        "multiconnect" => transport.max_idle_timeout(Some(VarInt::from_u32(60_000).into())),
+        _ => &mut transport,
+    };
     Ok(Arc::new(transport))
 }
 
