@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path as FilePath
@@ -14,6 +17,7 @@ from farpath.base.project import BUILD, PROJECT
 from tests.support.command_line import Farpath
 
 NGTCP2 = f"ngtcp2=machine:sh {PROJECT}/examples/interop/ngtcp2_endpoint.sh"
+QUINN = PROJECT / "examples/interop/quinn_endpoint"
 TCP_SCRIPT = PROJECT / "farpath/uses/interop/tcp_endpoint.py"
 
 
@@ -73,3 +77,43 @@ def test_an_image_of_the_engine_is_an_endpoint(
     assert found["server"] == "interop-test"
     # It speaks TCP in truth, and has its files: that no packet of QUIC is there is told
     assert (ended.status, found["why"]) == (1, "0 handshakes in place of 1")
+
+
+@pytest.fixture(scope="module")
+def quinn() -> str:
+    """The endpoint over quinn, compiled; its crates come as this machine's cargo has them."""
+    places = f"{os.environ['PATH']}:{FilePath.home() / '.cargo/bin'}"
+    cargo = shutil.which("cargo", path=places) or "false"
+    told = subprocess.run([cargo, "--version"], check=False, capture_output=True, text=True).stdout
+    if [int(number) for number in re.findall(r"\d+", told)[:2]] < [1, 85]:
+        pytest.skip("no cargo of Rust 1.85 or later here")
+    subprocess.run([cargo, "build", "--release", "--locked"], cwd=QUINN, check=True)
+    return f"quinn=machine:{QUINN}/target/release/quinn_endpoint"
+
+
+@pytest.mark.nightly
+def test_quinns_endpoint_passes_its_cases_and_gives_the_same_packets_again(
+    farpath: Farpath, quinn: str, tmp_path: FilePath
+) -> None:
+    options = ("--case=multiplexing,retry,zerortt,http3,transfercorruption,v2", "--json")
+    ended = farpath("interop", quinn, *options, f"--out={tmp_path / 'once'}")
+    again = farpath("interop", quinn, *options, f"--out={tmp_path / 'again'}")
+    told, repeated = (json.loads(one.out) for one in (ended, again))
+    results = {one["case"]: one["result"] for one in told["cases"]}
+    assert {case for case, result in results.items() if result != "passed"} == {"v2"}
+    assert results["v2"] == "unsupported"
+    prints = [[one["fingerprint"] for one in each["cases"]] for each in (told, repeated)]
+    assert prints[0] == prints[1]
+    # Its logs have RTTs in seconds, and no frames
+    ruled = {(one["side"], one["rule"]): one for one in told["rules"]}
+    assert [key for key, one in ruled.items() if one["broken"]] == []
+    assert ruled["client", "min-rtt"]["looked_at"] > 0 == ruled["client", "loss"]["looked_at"]
+
+
+@pytest.mark.nightly
+def test_quinn_meets_another_library_by_http_3(
+    farpath: Farpath, quinn: str, tmp_path: FilePath
+) -> None:
+    ended = farpath("interop", quinn, NGTCP2, "--case=http3", f"--out={tmp_path}", "--json")
+    results = {one["result"] for one in json.loads(ended.out)["cases"]}
+    assert (ended.status, results) == (0, {"passed"})

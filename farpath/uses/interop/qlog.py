@@ -6,8 +6,9 @@ Libraries write one of two forms, one JSON object with all events or one object 
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
@@ -22,6 +23,9 @@ _SEPARATOR = "\x1e"
 #: Names of events and of fields in other drafts, and what they are here.
 _EVENTS = {"recovery_metrics_updated": "metrics_updated"}
 _FIELDS = {"cwnd": "congestion_window"}
+#: Fields with RTTs, and the part of the path's RTT below which none can be in ms.
+_RTTS = ("latest_rtt", "min_rtt", "rtt_variance", "smoothed_rtt")
+_LEAST_PART = 0.1
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,22 @@ def read_qlog(file: FilePath) -> tuple[QlogEvent, ...]:
         raise BadInputError(f"{file.name} has no event")
     start_ms = found[0].time_ms
     return tuple(QlogEvent(one.time_ms - start_ms, one.name, one.data) for one in found)
+
+
+def in_ms(log: Sequence[QlogEvent], rtt_ms: float) -> Sequence[QlogEvent]:
+    """Return a log over a path of that RTT with its RTTs in ms, which some libraries give in s.
+
+    No RTT is below the path's: where the least is below a tenth of it, all are taken as s. Raises
+    TypeError or ValueError for one that is no number.
+    """
+    least = min((float(one.data.get("min_rtt") or rtt_ms) for one in log), default=rtt_ms)
+    if least >= _LEAST_PART * rtt_ms:
+        return log
+    return tuple(dataclasses.replace(one, data=_times_1000(one.data)) for one in log)
+
+
+def _times_1000(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**data, **{name: 1000 * float(data[name]) for name in _RTTS if data.get(name)}}
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:

@@ -6,18 +6,19 @@ it needs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
-from farpath.uses.interop.qlog import QlogEvent, acknowledged
+from farpath.uses.interop.qlog import QlogEvent, acknowledged, in_ms
 
 #: The least datagram that each path must carry, and the largest initial window, in bytes (RFC 9000,
 #: section 14; RFC 9002, section 7.2).
 LEAST_DATAGRAM_BYTES, MOST_INITIAL_BYTES = 1200, 14_720
-#: Bytes of the two datagrams of a probe, which may exceed the window (RFC 9002, sections 6.2.4 and
-#: 7.5), each as large as Ethernet carries.
-PROBES_BYTES = 2 * 1500
+#: Bytes of the largest datagram that Ethernet carries. Each probe timeout may send two beyond the
+#: window, and recovery begins with one (RFC 9002, sections 6.2.4, 7.5 and 7.3.2).
+LARGEST_DATAGRAM_BYTES = 1500
 #: Later packets after which one is lost, the part of an RTT after which it is, and the RTT before
 #: one is measured, in ms (RFC 9002, sections 6.1.1, 6.1.2 and 6.2.2).
 PACKET_THRESHOLD, TIME_THRESHOLD, FIRST_RTT_MS = 3, 9 / 8, 333.0
@@ -79,22 +80,29 @@ def _least_window(log: Sequence[QlogEvent], _rtt_ms: float) -> Iterator[tuple[fl
 
 
 def _in_flight(log: Sequence[QlogEvent], _rtt_ms: float) -> Iterator[tuple[float, str]]:
-    before, window = 0.0, None
+    before, window, timeouts, recovers = 0.0, math.inf, 0, False
     for event in log:
         if event.name != "metrics_updated":
             continue
-        window = event.data.get("congestion_window", window)
+        last, window = window, float(event.data.get("congestion_window", window))
+        recovers = recovers or window < last < math.inf
+        timeouts = int(event.data.get("pto_count", timeouts))
         now = float(event.data.get("bytes_in_flight", before))
-        if window is not None and now > before:
-            over = now - float(window)
-            yield over - PROBES_BYTES, f"{over:,.0f} bytes over the window"
+        if now > before and window < math.inf:
+            most = window + 2 * LARGEST_DATAGRAM_BYTES * max(timeouts, 1)
+            if recovers:
+                most = max(most, before + LARGEST_DATAGRAM_BYTES)
+            recovers = False
+            yield now - most, f"{now - window:,.0f} bytes over the window"
         before = now
 
 
 def _rtt(log: Sequence[QlogEvent], rtt_ms: float) -> Iterator[tuple[float, str]]:
     for event in log:
         least_ms = float(event.data.get("min_rtt") or 0)
-        if event.name == "metrics_updated" and least_ms:
+        # Some logs begin with the RTT that is taken before one is measured
+        is_measured = least_ms and not math.isclose(least_ms, FIRST_RTT_MS)
+        if event.name == "metrics_updated" and is_measured:
             yield rtt_ms - RESOLUTION_MS - least_ms, f"{least_ms:.3f} ms"
 
 
@@ -127,6 +135,8 @@ def _acknowledgement(log: Sequence[QlogEvent], _rtt_ms: float) -> Iterator[tuple
 
 
 def _loss(log: Sequence[QlogEvent], _rtt_ms: float) -> Iterator[tuple[float, str]]:
+    if not any(event.frames for event in log):
+        return  # It does not say what was acknowledged
     sent_ms: dict[tuple[str, int], float] = {}
     largest: dict[str, int] = {}
     rtt_ms = FIRST_RTT_MS
@@ -179,7 +189,7 @@ RULES = (
         _least_window,
     ),
     Rule(
-        *("in-flight", "RFC 9002, 7", "what is sent stays within the window, but for two probes"),
+        *("in-flight", "RFC 9002, 7", "what is sent stays within the window, but for probes"),
         _in_flight,
     ),
     Rule(*("min-rtt", "RFC 9002, 5.2", "the least RTT is none below the path's"), _rtt),
@@ -210,6 +220,7 @@ def findings(log: Sequence[QlogEvent], rtt_ms: float) -> tuple[Finding, ...]:
     Raises BadInputError for events whose fields are not those of qlog.
     """
     try:
+        log = in_ms(log, rtt_ms)
         return tuple(_finding(rule, log, rtt_ms) for rule in RULES)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         raise BadInputError(f"an event has other fields than qlog's: {error}") from error

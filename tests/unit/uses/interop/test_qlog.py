@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
@@ -52,7 +53,7 @@ BROKEN: Mapping[str, tuple[Sequence[QlogEvent], str]] = {
     "min-rtt": ([metrics(0, min_rtt=20.0)], "20.000 ms"),
     "loss": (
         [
-            packet(0, "packet_sent", 0, kind="initial"),
+            packet(0, "packet_sent", 0, {"frame_type": "crypto"}, kind="initial"),
             packet(200, "packet_lost", 0, kind="initial"),
         ],
         "after 200 ms, with 0 later ones acknowledged",
@@ -85,13 +86,53 @@ def test_a_log_that_breaks_a_rule_is_found_by_it_alone(rule: str) -> None:
 
 
 def test_a_later_packet_and_time_make_a_loss_but_time_alone_does_not() -> None:
-    sent = [packet(0, "packet_sent", number) for number in range(2)]
+    sent = [packet(0, "packet_sent", number, STREAM) for number in range(2)]
     rtt = metrics(30, min_rtt=30, latest_rtt=30, smoothed_rtt=30)
     after = [packet(30, "packet_received", 0, acks(1, 1)), rtt, packet(34, "packet_lost", 0)]
     lost = {one.rule: one for one in findings([*sent, *after], RTT_MS)}["loss"]
     assert (lost.looked_at, lost.broken) == (1, 0)
     never = {one.rule: one for one in findings([*sent, rtt, after[-1]], RTT_MS)}["loss"]
     assert never.broken == 1
+
+
+def test_a_log_without_frames_says_nothing_of_losses_and_acknowledgements() -> None:
+    bare = [dataclasses.replace(one, data={**one.data, "frames": ()}) for one in KEPT]
+    looked_at = {one.rule for one in findings(bare, RTT_MS) if one.looked_at}
+    assert {"loss", "acknowledgement"} & looked_at == set()
+    assert "packet-number" in looked_at
+
+
+@pytest.mark.parametrize(("timeouts", "broken"), [(1, 1), (2, 0)])
+def test_each_probe_timeout_may_send_two_packets_beyond_the_window(
+    timeouts: int, broken: int
+) -> None:
+    full = metrics(0, congestion_window=12_000, bytes_in_flight=12_000)
+    probes = metrics(90, bytes_in_flight=16_800, pto_count=timeouts)
+    found = {one.rule: one for one in findings([full, probes], RTT_MS)}
+    assert found["in-flight"].broken == broken
+
+
+def test_recovery_may_begin_with_one_packet_beyond_the_window() -> None:
+    full = metrics(0, congestion_window=40_000, bytes_in_flight=40_000)
+    begun = metrics(40, congestion_window=28_000, bytes_in_flight=38_000)
+    one, two = (metrics(41, bytes_in_flight=38_000 + 1_452 * number) for number in (1, 2))
+    counts = [
+        {found.rule: found.broken for found in findings(log, RTT_MS)}["in-flight"]
+        for log in ([full, begun, one], [full, begun, two], [full, begun, one, two])
+    ]
+    assert counts == [0, 1, 1]
+
+
+@pytest.mark.parametrize("rtt_ms", [RTT_MS, 1500.0])
+def test_a_log_with_rtts_in_seconds_keeps_the_rules_and_its_first_rtt_is_not_measured(
+    rtt_ms: float,
+) -> None:
+    first = metrics(0, min_rtt=0.333, latest_rtt=0.333, smoothed_rtt=0.333)
+    measured = metrics(rtt_ms, min_rtt=rtt_ms / 1000, smoothed_rtt=rtt_ms / 1000)
+    found = {one.rule: one for one in findings([first, measured], rtt_ms)}
+    assert (found["min-rtt"].looked_at, found["min-rtt"].broken) == (1, 0)
+    short = {one.rule: one for one in findings([metrics(0, min_rtt=0.02)], RTT_MS)}
+    assert short["min-rtt"].worst == "20.000 ms"
 
 
 EVENTS = [
