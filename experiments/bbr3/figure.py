@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from farpath.metrics.measures import Measure, select_measures
-from farpath.report.figures.intervals import draw_intervals
+from farpath.report.figures.intervals import draw_intervals, side_by_side
 from farpath.report.figures.marks import style_of
 from farpath.report.figures.stack_colours import look_of
 from farpath.report.figures.style import FULL_IN, RULE, print_style
@@ -100,8 +100,8 @@ def draw_alone(measures: Sequence[Measure]) -> Figure:
     stacks = list(dict.fromkeys(each.about["stack"] for each in alone))
 
     def place(measure: Measure) -> float:
-        shift = stacks.index(measure.about["stack"]) / max(1, len(stacks) - 1) - 0.5
-        return kinds.index(_kind(measure)) + SPREAD * shift
+        index = stacks.index(measure.about["stack"])
+        return side_by_side(kinds.index(_kind(measure)), index, len(stacks), SPREAD)
 
     def draw(
         axes: Axes, of: Sequence[Measure], quantity: str, at: Callable[[Measure], float]

@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterable
 from pathlib import Path as FilePath
 
-#: Length of a trace: one of a minute's runs has four.
+#: Length of a trace: a run of 30 s has it twice.
 LENGTH_MS = 15_000
 SEED = 1
 PATHS = FilePath(__file__).parent / "paths"

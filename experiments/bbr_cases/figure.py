@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from farpath.metrics.measures import Measure, select_measures
-from farpath.report.figures.intervals import draw_intervals
+from farpath.report.figures.intervals import draw_intervals, side_by_side
 from farpath.report.figures.marks import style_of
 from farpath.report.figures.style import FULL_IN, RULE, print_style
 from farpath.runs.experiment import RecordedRun
@@ -29,8 +29,8 @@ def draw_cases(measures: Sequence[Measure]) -> Figure:
     stacks = list(dict.fromkeys(each.about["stack"] for each in measures))
 
     def place(measure: Measure) -> float:
-        shift = stacks.index(measure.about["stack"]) / max(1, len(stacks) - 1) - 0.5
-        return cases.index(measure.about["case"]) + SPREAD * shift
+        index = stacks.index(measure.about["stack"])
+        return side_by_side(cases.index(measure.about["case"]), index, len(stacks), SPREAD)
 
     with print_style():
         figure = Figure(figsize=FULL_IN, layout="constrained")

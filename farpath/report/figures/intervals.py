@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+def side_by_side(position: int, index: int, number: int, spread: float) -> float:
+    """Return where one of several marks of a position stands, so that all take a space around it.
+
+    >>> [side_by_side(2, index, 3, spread=0.5) for index in range(3)]
+    [1.75, 2.0, 2.25]
+    """
+    return position + spread * (index / max(1, number - 1) - 0.5)
+
+
 def draw_intervals(
     axes: Axes,
     measures: Sequence[Measure],
