@@ -123,6 +123,25 @@ def test_even_a_script_of_a_page_reaches_no_network(
 
 
 @pytest.mark.parametrize("tab", ["light"], indirect=True)
+def test_a_picture_can_be_had_while_all_curves_are_hidden(
+    tab: Tab, pages: Mapping[str, FilePath]
+) -> None:
+    _open(tab, pages[PAGES[0]])
+    for entry in tab.page.locator(".legendtoggle").all():
+        entry.click(force=True)
+        tab.page.wait_for_timeout(400)  # two clicks sooner than 300 ms show one curve alone
+    hidden = tab.page.evaluate(
+        "document.getElementById('curves')._fullData"
+        ".filter(curve => curve.yaxis === 'y' && curve.showlegend).map(curve => curve.visible)"
+    )
+    assert set(hidden) == {"legendonly"}
+    with tab.page.expect_download() as download:
+        tab.page.locator(".modebar-btn[data-title*='PNG']").click(force=True)
+    assert download.value.suggested_filename.endswith(".png")
+    assert (tab.console, tab.errors) == ([], [])
+
+
+@pytest.mark.parametrize("tab", ["light"], indirect=True)
 def test_curves_are_smoothed_on_demand_only(tab: Tab, pages: Mapping[str, FilePath]) -> None:
     _open(tab, pages[PAGES[0]])
 

@@ -19,6 +19,7 @@
   // On a narrow page there is no room for the word before a region's number.
   const NARROW = 700;
   let smooth = false;
+  const EMPTY = { x: [null], y: [null], mode: "lines", showlegend: false, hoverinfo: "skip" };
 
   function themed(curves) {
     const ink = colour("--ink"), grid = colour("--grid"), rule = colour("--rule");
@@ -39,6 +40,11 @@
       if (trace.marker) now.marker = { ...trace.marker, color: own };
       return now;
     });
+    // In a picture, plotly.js places no axis of a panel all of whose curves are hidden, unless an
+    // empty one is left in it: the legend, which hides curves, does not know this one.
+    for (const name of Object.keys(curves.layout).filter((key) => key.startsWith("yaxis"))) {
+      traces.push({ ...EMPTY, yaxis: name.replace("axis", "") });
+    }
     // On a narrow page the legend takes a line for two curves; the panels keep their height.
     const named = curves.data.filter((trace) => trace.showlegend !== false).length;
     const layout = {
