@@ -22,6 +22,7 @@ from farpath.metrics.run import Summary
 from farpath.programs.catalog import catalogue, split_text
 from farpath.runs.experiment import Experiment, RecordedRun, WantedRun
 
+from . import claims
 from . import posterior as posteriors
 from .design import PARAMETERS
 from .surrogate import FAIRNESS_OF_REGIONS, OUTPUTS, Array, surrogate_of
@@ -38,6 +39,10 @@ INTERVAL = (0.05, 0.5, 0.95)
 HELD_OUT = tuple(output.name for output in OUTPUTS if output.name not in FAIRNESS_OF_REGIONS)
 #: Goals: the part of the held-out numbers within their intervals.
 GOAL_WITHIN = (0.80, 0.97)
+#: The largest Brier score of the claims that is wanted.
+GOAL_BRIER = 0.15
+#: Draws of all stacks' numbers in which claims are looked at.
+CLAIM_DRAWS = 1000
 #: Stacks, by the paper's names, whose patches remembered their walks along SACKs.
 DOCUMENTED_HINTS = ("Scalable", "BICTCP")
 
@@ -87,11 +92,26 @@ class Unknown:
 
 
 @dataclass(frozen=True)
+class Order:
+    """How well the larger number of each two stacks is foretold in a column.
+
+    ``score``: Brier's. ``before``: the same before any number was known. ``base``: that of who
+    knows only how often the first of two has the larger.
+    """
+
+    column: str
+    score: float
+    before: float
+    base: float
+
+
+@dataclass(frozen=True)
 class Inference:
     """The runs of the design and, with enough of them, what they say.
 
     ``errors``: how far the surrogates are off at runs that they have not seen, by stack and output.
     ``size``: the effective number of the posterior's points, and the least one without a stack.
+    ``claims``: of those that tests to CERN decide. ``orders``: of each column of table 1.
     """
 
     title: str
@@ -100,6 +120,8 @@ class Inference:
     predictions: tuple[Prediction, ...] = ()
     errors: Mapping[str, Mapping[str, float]] | None = None
     size: tuple[float, float] = (0.0, 0.0)
+    claims: tuple[claims.Chance, ...] = ()
+    orders: tuple[Order, ...] = ()
 
 
 def outputs_of(summary: Summary) -> dict[str, float]:
@@ -111,6 +133,7 @@ def outputs_of(summary: Summary) -> dict[str, float]:
         "fairness_min": summary.fairness_min,
         "rtt_std_ms": summary.rtt_std_ms,
         **{name: regions[int(name.rpartition("_")[2])].fairness for name in FAIRNESS_OF_REGIONS},
+        **claims.outputs_of(summary),
     }
 
 
@@ -169,10 +192,11 @@ def _inferred(
     tests, errors = {}, {}
     for name, of_stack in by_stack.items():
         inputs = inputs_of(of_stack)
-        values = {output.name: [run.values[output.name] for run in of_stack] for output in OUTPUTS}
+        outputs = claims.outputs()
+        values = {output.name: [run.values[output.name] for run in of_stack] for output in outputs}
         printed = printed_of(all_published()[name])
         tests[name] = posteriors.Test(
-            surrogate_of(inputs, values),
+            surrogate_of(inputs, values, outputs),
             name in DOCUMENTED_HINTS,
             np.array([float(output.forward(np.array(printed[output.name]))) for output in OUTPUTS]),
         )
@@ -185,8 +209,41 @@ def _inferred(
         tuple(
             each for name, test in tests.items() for each in _predictions(found, name, test, seed)
         ),
-        errors, (posteriors.size_of(found.weights), min(sizes)),
+        errors, (posteriors.size_of(found.weights), min(sizes)), *_forecasts(found, tests, seed),
     )  # fmt: skip
+
+
+def _forecasts(
+    found: posteriors.Posterior, tests: Mapping[str, posteriors.Test], seed: int
+) -> tuple[tuple[claims.Chance, ...], tuple[Order, ...]]:
+    """Return how likely claims and orders of two stacks are, by draws with each stack held out."""
+    anywhere = np.random.default_rng(seed).random((CLAIM_DRAWS, found.points.shape[1]))
+    evenly = np.full(CLAIM_DRAWS, 1 / CLAIM_DRAWS)
+    outputs = claims.outputs()
+    held_out, before = {}, {}
+    for number, (name, test) in enumerate(tests.items()):
+        # The stacks' chances are their own
+        of_stack = seed + number
+        held_out[name] = posteriors.predicted(
+            test, found.points, found.without[name], of_stack, outputs, CLAIM_DRAWS
+        )
+        before[name] = posteriors.predicted(test, anywhere, evenly, of_stack, outputs, CLAIM_DRAWS)
+    published = all_published()
+    printed = {
+        name: claims.printed_numbers(printed_of(published[name]), published[name]) for name in tests
+    }
+    orders = []
+    for column in HELD_OUT:
+        known = claims.order_forecasts(held_out, printed, column)
+        orders.append(
+            Order(
+                column, claims.brier(known),
+                claims.brier(claims.order_forecasts(before, printed, column)),
+                claims.base_rate([holds for _, holds in known]),
+            )
+        )  # fmt: skip
+    chances = claims.chances(claims.shares(before), claims.shares(held_out), printed)
+    return tuple(chances), tuple(orders)
 
 
 def _unknown(found: posteriors.Posterior, name: str) -> Unknown:
@@ -242,6 +299,8 @@ def read(file: FilePath) -> Inference:
             tuple(Unknown(**each) for each in data["unknowns"]),
             tuple(Prediction(**each) for each in data["predictions"]),
             data["errors"], (data["size"][0], data["size"][1]),
+            tuple(claims.Chance(**each) for each in data["claims"]),
+            tuple(Order(**each) for each in data["orders"]),
         )  # fmt: skip
     except (KeyError, TypeError) as error:
         raise BadInputError(file=str(file), problem=f"it holds no inference: {error}") from error

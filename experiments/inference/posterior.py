@@ -25,7 +25,7 @@ import numpy as np
 from scipy import stats
 
 from .design import PARAMETERS
-from .surrogate import MEAN, OUTPUTS, STABILITY, Array, Surrogate
+from .surrogate import MEAN, OUTPUTS, STABILITY, Array, Output, Surrogate
 
 #: Names of the unknowns beyond the design, and their prior by quantile.
 NOISE, RATE_HOUR, LOSS_HOUR, DISCREPANCY = (
@@ -57,8 +57,7 @@ FROM_PRIOR = 0.2
 #: The quantile at which a half-normal prior is cut off.
 MOST_PART = 0.999
 _DESIGNED = {parameter.name: parameter for parameter in PARAMETERS}
-_NAMES = [output.name for output in OUTPUTS]
-_MEAN, _STABILITY = _NAMES.index(MEAN), _NAMES.index(STABILITY)
+_MEAN = [output.name for output in OUTPUTS].index(MEAN)
 _RATE, _LOSS = (UNKNOWNS.index(name) for name in ("rate_mbps", "loss"))
 
 
@@ -110,8 +109,13 @@ def hours(seed: int, number: int = HOURS) -> tuple[Array, Array]:
     return rng.standard_normal((number, 2)), (np.arange(number) + 0.5) / number
 
 
-def predictions(test: Test, points: Array, seed: int) -> tuple[Array, Array]:
-    """Return means and scales of a test's numbers: points by hours by outputs."""
+def predictions(
+    test: Test, points: Array, seed: int, outputs: Sequence[Output] = OUTPUTS
+) -> tuple[Array, Array]:
+    """Return means and scales of a test's numbers: points by hours by outputs.
+
+    ``outputs``: begin with those that are printed.
+    """
     deviations, quantiles = hours(seed)
     scatter, number = scatter_of(points), len(quantiles)
     inputs = np.repeat(points[:, : len(PARAMETERS)], number, axis=0)
@@ -130,15 +134,17 @@ def predictions(test: Test, points: Array, seed: int) -> tuple[Array, Array]:
     chance = DOCUMENTED_HINTS if test.is_hinted else UNKNOWN_HINTS
     hinted = np.tile((quantiles < chance).astype(float), len(points))
     inputs = np.column_stack([np.clip(inputs, 0, 1), hinted])
-    means, scales = test.surrogate.predict(inputs)
-    # The noise of reports adds to S in quadrature
-    own = np.exp(means[:, _STABILITY])
+    means, scales = test.surrogate.predict(inputs, outputs)
     added = np.repeat(scatter.noise_mbps, number) / np.exp(means[:, _MEAN])
-    total = np.hypot(own, added)
-    means[:, _STABILITY] = np.log(total)
-    scales[:, _STABILITY] *= (own / total) ** 2
+    for index, output in enumerate(outputs):
+        # The noise of reports adds to S in quadrature, to that of a region too
+        if output.name.startswith(STABILITY):
+            own = np.exp(means[:, index])
+            total = np.hypot(own, added)
+            means[:, index] = np.log(total)
+            scales[:, index] *= (own / total) ** 2
     scales *= np.repeat(scatter.discrepancy, number)[:, None]
-    shape = (len(points), number, len(OUTPUTS))
+    shape = (len(points), number, len(outputs))
     return means.reshape(shape), scales.reshape(shape)
 
 
@@ -255,15 +261,22 @@ def _density(points: Array, drawn_by: Sequence[tuple[Array, Array] | None]) -> A
     return found
 
 
-def predicted(test: Test, points: Array, weights: Array, seed: int, draws: int = 4000) -> Array:
+def predicted(
+    test: Test,
+    points: Array,
+    weights: Array,
+    seed: int,
+    outputs: Sequence[Output] = OUTPUTS,
+    draws: int = 4000,
+) -> Array:
     """Return draws of a test's numbers, on their own scales: draws by outputs."""
     rng = np.random.default_rng(seed)
     chosen = points[rng.choice(len(points), draws, p=weights)]
     # Hours of another seed than those that the likelihood is averaged over
-    means, scales = predictions(test, chosen, seed + 1)
+    means, scales = predictions(test, chosen, seed + 1, outputs)
     hour = rng.integers(means.shape[1], size=draws)
     rows = np.arange(draws)
-    values = means[rows, hour] + scales[rows, hour] * rng.standard_t(FREEDOM, (draws, len(OUTPUTS)))
+    values = means[rows, hour] + scales[rows, hour] * rng.standard_t(FREEDOM, (draws, len(outputs)))
     return np.stack(
-        [output.backward(values[:, index]) for index, output in enumerate(OUTPUTS)], axis=1
+        [output.backward(values[:, index]) for index, output in enumerate(outputs)], axis=1
     )

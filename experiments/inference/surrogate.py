@@ -126,9 +126,9 @@ class Surrogate:
 
     processes: Mapping[str, _Process]
 
-    def predict(self, points: Array) -> tuple[Array, Array]:
+    def predict(self, points: Array, outputs: Sequence[Output]) -> tuple[Array, Array]:
         """Return means and standard deviations on the outputs' scales: points by outputs."""
-        found = [process.predict(points) for process in self.processes.values()]
+        found = [self.processes[output.name].predict(points) for output in outputs]
         return np.stack([mean for mean, _ in found], 1), np.stack([std for _, std in found], 1)
 
     @property
@@ -137,7 +137,9 @@ class Surrogate:
         return {name: process.left_out for name, process in self.processes.items()}
 
 
-def surrogate_of(inputs: Array, values: Mapping[str, Sequence[float]]) -> Surrogate:
+def surrogate_of(
+    inputs: Array, values: Mapping[str, Sequence[float]], outputs: Sequence[Output]
+) -> Surrogate:
     """Return the surrogate of a stack.
 
     ``inputs``: runs by parameters, in parts of their ranges. ``values``: of each output by run.
@@ -145,6 +147,6 @@ def surrogate_of(inputs: Array, values: Mapping[str, Sequence[float]]) -> Surrog
     return Surrogate(
         {
             output.name: _fitted(inputs, output.forward(np.asarray(values[output.name], float)))
-            for output in OUTPUTS
+            for output in outputs
         }
     )

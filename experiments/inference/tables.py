@@ -8,8 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from farpath.report.table import Table
 
+from . import claims
 from .analysis import (
     FEWEST,
+    GOAL_BRIER,
     GOAL_WITHIN,
     HELD_OUT,
     Inference,
@@ -54,6 +56,7 @@ def inference_tables(inference: Inference) -> tuple[Table, ...]:
         _goals(inference),
         _unknowns(inference),
         _predictions(inference),
+        _claims(inference),
         _errors(inference),
         runs,
     )
@@ -79,6 +82,7 @@ def _goals(inference: Inference) -> Table:
             )
             for column, of in of_columns(inference).items()
         ),
+        *_brier_goals(inference),
     ]  # fmt: skip
     size, least_size = inference.size
     note = (
@@ -92,6 +96,45 @@ def _goals(inference: Inference) -> Table:
         rows,
         note,
     )
+
+
+def _brier_goals(inference: Inference) -> Iterable[tuple[str, ...]]:
+    """Return the goals of forecasts; all claims hold in print, so that their base rate is 1."""
+    score, before = (
+        claims.brier((chance, each.holds) for each, chance in pairs)
+        for pairs in (
+            [(each, each.held_out) for each in inference.claims],
+            [(each, each.before) for each in inference.claims],
+        )
+    )
+    wanted = min(GOAL_BRIER, before)
+    yield (
+        "Brier score of the paper's claims, each stack held out",
+        f"{score:.2f}", f"below {wanted:.2f}", _yes(score < wanted),
+    )  # fmt: skip
+    for order in inference.orders:
+        yield (
+            f"{HEADINGS[order.column]}: Brier score of which of two stacks has more",
+            f"{order.score:.2f}", f"below {order.base:.2f}, its base rate's",
+            _yes(order.score < order.base),
+        )  # fmt: skip
+
+
+def _claims(inference: Inference) -> Table:
+    rows = [
+        (
+            each.id, each.claim, f"{100 * each.before:.0f} %", f"{100 * each.held_out:.0f} %",
+            "its words" if each.by_words else "its numbers" if each.holds else "-",
+        )
+        for each in inference.claims
+    ]  # fmt: skip
+    return _table(
+        "inference-claims",
+        "How likely the paper's claims on CERN are",
+        ("", "claim", "before any number", "by the other stacks", "the paper has it by"), rows,
+        "Each stack's numbers are drawn by what the other eight say of path and hosts. A claim is "
+        "as likely as draws are in which its conditions hold.",
+    )  # fmt: skip
 
 
 def _yes(met: bool) -> str:

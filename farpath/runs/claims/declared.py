@@ -90,7 +90,7 @@ def judged_by_runs(
     source = Runs(results, seed, study)
     conditions = [condition for changed in _each(rule, source) for condition in changed.conditions]
     source.check(cast(RunValue, value) for each in conditions for value in each.values())
-    return _criteria(rule, source)
+    return criteria(rule, source)
 
 
 def judged_by_measures(rule: Rule, measures: Sequence[Measure], experiment: str) -> Criteria:
@@ -102,10 +102,11 @@ def judged_by_measures(rule: Rule, measures: Sequence[Measure], experiment: str)
     value = rule.conditions[0].values()[0]
     if rule.missing and not source.candidates(cast(MeasureValue, value)):
         raise MissingRunsError(rule.missing)
-    return _criteria(rule, source)
+    return criteria(rule, source)
 
 
-def _criteria(rule: Rule, source: Source) -> Criteria:
+def criteria(rule: Rule, source: Source) -> Criteria:
+    """Return a rule's criteria by results; raise MissingRunsError naming what they lack."""
     groups = [
         tuple(each for kind in changed.conditions for each in kind.conditions(source))
         for changed in _each(rule, source)

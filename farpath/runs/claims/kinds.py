@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from farpath.runs.claims.condition import Condition, within
-from farpath.runs.claims.values import Measures, MeasureValue, Runs, RunValue, Source, Value
+from farpath.runs.claims.values import ByStack, Measures, MeasureValue, RunValue, Source, Value
 
 Relation = Literal["<", "<=", ">", ">="]
 
@@ -203,7 +203,7 @@ Kind: TypeAlias = Annotated[
 
 
 def _by_stack(source: Source, value: RunValue) -> dict[str, float]:
-    assert isinstance(source, Runs)
+    assert isinstance(source, ByStack)
     return source.by_stack(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
@@ -115,21 +116,12 @@ class Source(Protocol):
         """Return a value; raise MissingRunsError naming the runs that are missing."""
 
 
-@dataclass(frozen=True)
-class Runs:
-    """The runs of a study; with ``seed`` None their values are means over all seeds.
+class ByStack(ABC):
+    """Results of several stacks, which a value picks from or joins."""
 
-    Without a study stacks have their labels for names.
-    """
-
-    results: ResultSet
-    seed: int | None = None
-    study: Study | None = None
-
-    @property
-    def all_stacks(self) -> tuple[str, ...]:
-        """The names of all stacks."""
-        return self.results.stacks if self.study is None else self.study.stack_names()
+    @abstractmethod
+    def by_stack(self, value: RunValue) -> dict[str, float]:
+        """Return the value of each stack; raise MissingRunsError naming those without one."""
 
     def number(self, value: Value) -> Number:
         """Return a value; raise MissingRunsError naming the stacks without a run."""
@@ -143,6 +135,23 @@ class Runs:
         choose = min if value.pick == "smallest" else max
         name = choose(by_stack, key=lambda stack: by_stack[stack])
         return Number(by_stack[name], name)
+
+
+@dataclass(frozen=True)
+class Runs(ByStack):
+    """The runs of a study; with ``seed`` None their values are means over all seeds.
+
+    Without a study stacks have their labels for names.
+    """
+
+    results: ResultSet
+    seed: int | None = None
+    study: Study | None = None
+
+    @property
+    def all_stacks(self) -> tuple[str, ...]:
+        """The names of all stacks."""
+        return self.results.stacks if self.study is None else self.study.stack_names()
 
     def by_stack(self, value: RunValue) -> dict[str, float]:
         """Return the value of each stack; raise MissingRunsError naming those without a run."""

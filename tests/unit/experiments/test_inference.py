@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import qmc
 from threadpoolctl import threadpool_limits
 
-from experiments.inference import analysis, design, posterior, results
+from experiments.inference import analysis, claims, design, posterior, results
 from experiments.inference.surrogate import OUTPUTS, Array, surrogate_of
 from experiments.seven_regions.published import all_published
 from farpath.base.errors import BadInputError
@@ -62,7 +62,7 @@ def tests() -> dict[str, posterior.Test]:
             stack = MadeUpStack(number)
             inputs = _inputs()
             surrogate = surrogate_of(
-                inputs, _values(np.array([stack.outputs(at) for at in inputs]))
+                inputs, _values(np.array([stack.outputs(at) for at in inputs])), OUTPUTS
             )
             hour = TRUTH + np.array([rng.normal(0, 0.05), 0, rng.normal(0, 0.1), 0, 0])
             printed = stack.outputs(np.append(hour, float(number % 2)))
@@ -118,9 +118,9 @@ def test_a_surrogate_knows_a_smooth_function_to_the_chance_of_a_run() -> None:
     stack, inputs = MadeUpStack(1), _inputs()
     outputs = np.array([stack.outputs(at) for at in inputs])
     with threadpool_limits(1):
-        surrogate = surrogate_of(inputs, _values(outputs))
+        surrogate = surrogate_of(inputs, _values(outputs), OUTPUTS)
         unseen = _inputs(50)[::-1] * 0.9 + 0.05
-        means, scales = surrogate.predict(unseen)
+        means, scales = surrogate.predict(unseen, OUTPUTS)
     error = surrogate.left_out["mean_mbps"]
     apart = means - np.array([stack.outputs(at) for at in unseen])
     inside = (np.abs(apart) < 1.645 * scales).mean()
@@ -170,6 +170,48 @@ def test_a_stack_that_is_left_out_is_predicted_by_the_others(
     assert np.mean(within) > 0.7
 
 
+def _numbers(of_best: float) -> dict[str, dict[str, float]]:
+    """What is printed, but for Scalable's mean, which three claims are about."""
+    printed = {
+        name: claims.printed_numbers(analysis.printed_of(test), test)
+        for name, test in all_published().items()
+    }
+    printed["Scalable"]["mean_mbps"] = of_best
+    return printed
+
+
+def test_a_claim_is_as_likely_as_the_draws_in_which_it_holds() -> None:
+    names = [output.name for output in claims.outputs()]
+    # In one draw of four Scalable is slower than LTCP, so that it is not among the best three
+    rows = [_numbers(mean) for mean in (423.0, 423.0, 300.0, 423.0)]
+    draws = {
+        stack: np.array([[row[stack].get(name, 1.0) for name in names] for row in rows])
+        for stack in all_published()
+    }
+    shares = claims.shares(draws)
+    assert (shares["C12"], shares["C13"], shares["C1"]) == (0.75, 1.0, 1.0)
+    ordered = claims.order_forecasts(draws, _numbers(423.0), "mean_mbps")
+    assert {(chance, holds) for chance, holds in ordered if chance not in (0, 1)} == {
+        (0.75, True), (0.25, False),
+    }  # fmt: skip
+
+
+def test_each_claim_that_the_paper_s_numbers_decide_holds_in_them_and_others_by_its_words() -> None:
+    even = dict.fromkeys(claims.rules(), 0.5)
+    chances = {each.id: each for each in claims.chances(even, even, _numbers(423.0))}
+    assert {name for name, each in chances.items() if not each.by_words} == {
+        "C1", "C7", "C9", "C10", "C11", "C12", "C13", "C15", "C16", "C29", "C32", "C35",
+    }  # fmt: skip
+    assert all(each.holds for each in chances.values())
+    slow = {each.id: each for each in claims.chances(even, even, _numbers(300.0))}
+    assert not slow["C12"].holds
+
+
+def test_brier_scores_are_those_of_the_definition() -> None:
+    assert claims.brier([(1.0, True), (0.5, False)]) == pytest.approx(0.125)
+    assert claims.base_rate([True, False, False, False]) == pytest.approx(3 / 16)
+
+
 def test_with_too_few_runs_nothing_is_inferred_and_the_table_says_so(tmp_path: FilePath) -> None:
     done = write_recorded_runs(tmp_path / "records", analysis.EXPERIMENT, QUICK)
     few = analysis.of_runs(load_experiment(analysis.EXPERIMENT), done)
@@ -193,9 +235,14 @@ def test_predictions_have_a_table_with_goals_and_a_figure() -> None:
     inference = analysis.Inference(
         "A test", (), (analysis.Unknown("loss", 1e-8, 1e-7, 1e-6, 0.1),), predictions,
         {"Reno": dict.fromkeys(analysis.HELD_OUT, 0.5)}, (50.0, 20.0),
+        (claims.Chance("C1", "Reno is slow", 0.5, 0.9, holds=True, by_words=False),),
+        (analysis.Order("stability", 0.3, 0.26, 0.25),),
     )  # fmt: skip
-    goals, unknowns, held_out, *_ = results.tables(inference)
+    goals, unknowns, held_out, forecasts, *_ = results.tables(inference)
     assert goals.rows[0][1:] == ("4 of 8", "6 to 8", "no")
+    assert goals.rows[-2][1:] == ("0.01", "below 0.15", "yes")
+    assert goals.rows[-1][1:] == ("0.30", "below 0.25, its base rate's", "no")
+    assert forecasts.rows == (("C1", "Reno is slow", "50 %", "90 %", "its numbers"),)
     assert unknowns.rows[0][-1] == "not identified"
     assert str(held_out.rows[1][1]).endswith("*")
     ((name, figure),) = results.figures(inference)
