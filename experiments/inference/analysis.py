@@ -20,9 +20,10 @@ from farpath.base.files import write_text
 from farpath.metrics.link import summarise_record
 from farpath.metrics.run import Summary
 from farpath.programs.catalog import catalogue, split_text
+from farpath.record.record import Record
 from farpath.runs.experiment import Experiment, RecordedRun, WantedRun
 
-from . import claims
+from . import claims, hosts
 from . import posterior as posteriors
 from .design import PARAMETERS
 from .surrogate import FAIRNESS_OF_REGIONS, OUTPUTS, Array, surrogate_of
@@ -112,6 +113,7 @@ class Inference:
     ``errors``: how far the surrogates are off at runs that they have not seen, by stack and output.
     ``size``: the effective number of the posterior's points, and the least one without a stack.
     ``claims``: of those that tests to CERN decide. ``orders``: of each column of table 1.
+    ``effects``: what hosts of several kinds do, on the likeliest path.
     """
 
     title: str
@@ -122,6 +124,7 @@ class Inference:
     size: tuple[float, float] = (0.0, 0.0)
     claims: tuple[claims.Chance, ...] = ()
     orders: tuple[Order, ...] = ()
+    effects: tuple[hosts.HostEffect, ...] = ()
 
 
 def outputs_of(summary: Summary) -> dict[str, float]:
@@ -163,8 +166,13 @@ def _run_of(recorded: RecordedRun, names: Mapping[str, str]) -> TestRun:
         names[split_text(recorded.run.request.stack or "")[0]],
         tuple(parameter.part_of(at[parameter.name]) for parameter in PARAMETERS),
         processor.remembers_walks(recorded.run.plan.stacks[0].name),
-        outputs_of(summarise_record(recorded.record)),
+        {**outputs_of(summarise_record(recorded.record)), **_spurious(recorded.record)},
     )
+
+
+def _spurious(record: Record) -> dict[str, float]:
+    part = hosts.spurious_part(record)
+    return {} if part is None else {hosts.SPURIOUS.name: part}
 
 
 def inputs_of(runs: Sequence[TestRun]) -> Array:
@@ -192,7 +200,10 @@ def _inferred(
     tests, errors = {}, {}
     for name, of_stack in by_stack.items():
         inputs = inputs_of(of_stack)
-        outputs = claims.outputs()
+        outputs = [
+            output for output in (*claims.outputs(), hosts.SPURIOUS)
+            if all(output.name in run.values for run in of_stack)
+        ]  # fmt: skip
         values = {output.name: [run.values[output.name] for run in of_stack] for output in outputs}
         printed = printed_of(all_published()[name])
         tests[name] = posteriors.Test(
@@ -210,6 +221,12 @@ def _inferred(
             each for name, test in tests.items() for each in _predictions(found, name, test, seed)
         ),
         errors, (posteriors.size_of(found.weights), min(sizes)), *_forecasts(found, tests, seed),
+        tuple(
+            hosts.effects(
+                {name: test.surrogate for name, test in tests.items()},
+                [found.quantiles(parameter.name, (0.5,))[0] for parameter in PARAMETERS],
+            )
+        ),
     )  # fmt: skip
 
 
@@ -301,6 +318,7 @@ def read(file: FilePath) -> Inference:
             data["errors"], (data["size"][0], data["size"][1]),
             tuple(claims.Chance(**each) for each in data["claims"]),
             tuple(Order(**each) for each in data["orders"]),
+            tuple(hosts.HostEffect(**each) for each in data["effects"]),
         )  # fmt: skip
     except (KeyError, TypeError) as error:
         raise BadInputError(file=str(file), problem=f"it holds no inference: {error}") from error

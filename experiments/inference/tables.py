@@ -19,6 +19,7 @@ from .analysis import (
     of_columns,
     relative_width,
 )
+from .hosts import HOSTS, HostEffect
 
 HEADINGS = {
     "mean_mbps": "mean (Mbit/s)", "stability": "S", "fairness_min": "F min",
@@ -57,6 +58,7 @@ def inference_tables(inference: Inference) -> tuple[Table, ...]:
         _unknowns(inference),
         _predictions(inference),
         _claims(inference),
+        _hosts(inference),
         _errors(inference),
         runs,
     )
@@ -135,6 +137,28 @@ def _claims(inference: Inference) -> Table:
         "Each stack's numbers are drawn by what the other eight say of path and hosts. A claim is "
         "as likely as draws are in which its conditions hold.",
     )  # fmt: skip
+
+
+def _hosts(inference: Inference) -> Table:
+    by_stack: dict[str, list[HostEffect]] = {}
+    for each in inference.effects:
+        by_stack.setdefault(each.stack, []).append(each)
+    rows = [(stack, *(_host_cell(each) for each in by_host)) for stack, by_host in by_stack.items()]
+    header = [f"{backlog:,} packets{', remembered' if hinted else ''}" for backlog, hinted in HOSTS]
+    return _table(
+        "inference-hosts",
+        "What the input queue, and walks along SACKs that are remembered, do to each stack",
+        ("stack", *header), rows,
+        "Spurious ones of retransmissions; mean in Mbit/s ± the SD of a run; S. By the surrogates, "
+        "on the path of the medians above.",
+    )  # fmt: skip
+
+
+def _host_cell(each: HostEffect) -> str:
+    return (
+        f"{100 * each.spurious_part:.0f} %; {each.mean_mbps:.0f} ± {each.deviation_mbps:.0f}; "
+        f"{each.stability:.2f}"
+    )
 
 
 def _yes(met: bool) -> str:

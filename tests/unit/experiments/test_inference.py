@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import qmc
 from threadpoolctl import threadpool_limits
 
-from experiments.inference import analysis, claims, design, posterior, results
+from experiments.inference import analysis, claims, design, hosts, posterior, results
 from experiments.inference.surrogate import OUTPUTS, Array, surrogate_of
 from experiments.seven_regions.published import all_published
 from farpath.base.errors import BadInputError
@@ -207,6 +207,28 @@ def test_each_claim_that_the_paper_s_numbers_decide_holds_in_them_and_others_by_
     assert not slow["C12"].holds
 
 
+def test_hosts_are_compared_at_one_path_and_stacks_without_the_count_are_left_out() -> None:
+    inputs = _inputs()
+    backlog, hinted = inputs[:, 4], inputs[:, 5]
+    # A longer queue halves what is sent for nothing, and walks that are remembered do away with it
+    part = np.where(hinted > 0, 0.02, 0.6 - 0.3 * backlog)
+    outputs = (*OUTPUTS, hosts.SPURIOUS)
+    values = {
+        output.name: [300.0 if output.name == "mean_mbps" else 0.5] * 30 for output in OUTPUTS
+    }
+    with threadpool_limits(1):
+        counted = surrogate_of(inputs, {**values, hosts.SPURIOUS.name: part.tolist()}, outputs)
+        silent = surrogate_of(inputs, values, OUTPUTS)
+        found = list(hosts.effects({"HTCP": counted, "UDTv2": silent}, [0.5] * NUMBER))
+    assert {each.stack for each in found} == {"HTCP"}
+    parts = {(each.backlog_packets, each.hinted): each.spurious_part for each in found}
+    print(parts)
+    assert parts[(300, False)] == pytest.approx(0.6, abs=0.06)
+    assert parts[(10_000, False)] == pytest.approx(0.3, abs=0.06)
+    assert parts[(300, True)] < 0.1
+    assert found[0].mean_mbps == pytest.approx(300)
+
+
 def test_brier_scores_are_those_of_the_definition() -> None:
     assert claims.brier([(1.0, True), (0.5, False)]) == pytest.approx(0.125)
     assert claims.base_rate([True, False, False, False]) == pytest.approx(3 / 16)
@@ -237,11 +259,14 @@ def test_predictions_have_a_table_with_goals_and_a_figure() -> None:
         {"Reno": dict.fromkeys(analysis.HELD_OUT, 0.5)}, (50.0, 20.0),
         (claims.Chance("C1", "Reno is slow", 0.5, 0.9, holds=True, by_words=False),),
         (analysis.Order("stability", 0.3, 0.26, 0.25),),
+        tuple(hosts.HostEffect("HTCP", *host, 0.5, 300.0, 9.0, 0.3) for host in hosts.HOSTS),
     )  # fmt: skip
-    goals, unknowns, held_out, forecasts, *_ = results.tables(inference)
+    goals, unknowns, held_out, forecasts, by_hosts, *_ = results.tables(inference)
     assert goals.rows[0][1:] == ("4 of 8", "6 to 8", "no")
     assert goals.rows[-2][1:] == ("0.01", "below 0.15", "yes")
     assert goals.rows[-1][1:] == ("0.30", "below 0.25, its base rate's", "no")
+    assert by_hosts.header[-1] == "300 packets, remembered"
+    assert by_hosts.rows == (("HTCP", *["50 %; 300 ± 9; 0.30"] * 4),)
     assert forecasts.rows == (("C1", "Reno is slow", "50 %", "90 %", "its numbers"),)
     assert unknowns.rows[0][-1] == "not identified"
     assert str(held_out.rows[1][1]).endswith("*")
