@@ -18,7 +18,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from experiments.seven_regions.distances import mean_distance, rank_correlation
-from experiments.seven_regions.paper_columns import PaperColumn, paper_column
+from experiments.seven_regions.paper_columns import LAB_COLUMNS, PaperColumn
 from experiments.seven_regions.paper_stacks import runs_of
 from experiments.seven_regions.published import PUBLISHED_PATH
 from farpath.base.documents import check_format_version, read_json
@@ -86,15 +86,6 @@ class AblationRun:
         """Return the summary as one of the paper's stack on the paper's path."""
         summary = dataclasses.replace(self.run.summary, stack=self.stack, path_name=PUBLISHED_PATH)
         return dataclasses.replace(self.run, summary=summary)
-
-
-MEAN = paper_column(
-    "mean_mbps", "mean (Mbit/s)", "throughput_mbps", lambda row: row.mean_mbps, 0, 0
-)
-STABILITY = paper_column("stability", "S", "cov", lambda row: row.stability, 2, 2)
-FAIRNESS = paper_column("fairness_min", "F min", "fairness_min", lambda row: row.fairness_min, 2, 2)
-RTT = paper_column("rtt_std_ms", "SD(RTT) (ms)", "rtt_std_ms", lambda row: row.rtt_std_ms, 1, 0)
-COLUMNS = (MEAN, STABILITY, FAIRNESS, RTT)
 
 
 @dataclass(frozen=True)
@@ -201,7 +192,7 @@ class Ablation:
         counts = Counter(states.values())
         return Score(
             rank_correlation(results),
-            {each.key: mean_distance(results, each) for each in COLUMNS},
+            {each.key: mean_distance(results, each) for each in LAB_COLUMNS},
             len(results.stacks),
             counts[HOLDS],
             counts[FAILS],

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from experiments.seven_regions.paper_columns import PaperColumn
+from experiments.seven_regions.paper_columns import LAB_COLUMNS, PaperColumn
 from experiments.seven_regions.paper_stacks import paper_names
 from experiments.seven_regions.published import PUBLISHED_PATH, all_published
 from farpath.base.column import NOTHING, Value, number
 from farpath.metrics.estimate import Estimate
 from farpath.report.table import Table, with_interval
 
-from .analysis import BASE, COLUMNS, Ablation, Score
+from .analysis import BASE, Ablation, Score
 
 PUBLISHED_ROW = "published"
 #: What stands for the results of runs that are the base's own.
@@ -24,7 +24,7 @@ INTERVAL_NOTE = "±: half of the 95 % confidence interval over seeds."
 def ablation_tables(ablation: Ablation) -> tuple[Table, ...]:
     """Return a table of each column, then agreement and settings of all mechanisms."""
     return (
-        *(_column_table(ablation, column) for column in COLUMNS),
+        *(_column_table(ablation, column) for column in LAB_COLUMNS),
         _agreement_table(ablation),
         _settings_table(ablation),
     )
@@ -83,7 +83,7 @@ def _agreement_table(ablation: Ablation) -> Table:
         (
             name,
             number(score.rank_correlation, 2),
-            *(number(score.distances[each.key], each.decimals) for each in COLUMNS),
+            *(number(score.distances[each.key], each.decimals) for each in LAB_COLUMNS),
             f"{score.holding}, {score.failing}, {score.undecided}",
             _changes_text(name, score),
         )
@@ -99,13 +99,13 @@ def _agreement_table(ablation: Ablation) -> Table:
     )
     text = Table.of_texts(
         f"Agreement with the published table 1, by mechanism: {scope(ablation)}",
-        ("mechanism", "Spearman", *(f"off in {each.heading}" for each in COLUMNS),
+        ("mechanism", "Spearman", *(f"off in {each.heading}" for each in LAB_COLUMNS),
          "claims hold, fail, undecided", "claims that change against the base"),
         rows,
         note,
     )  # fmt: skip
     columns = ("mechanism", "stacks", "rank_correlation",
-               *(f"{each.key}_distance" for each in COLUMNS),
+               *(f"{each.key}_distance" for each in LAB_COLUMNS),
                "claims_holding", "claims_failing", "claims_undecided",
                "claims_changed")  # fmt: skip
     data = tuple(
@@ -113,7 +113,7 @@ def _agreement_table(ablation: Ablation) -> Table:
             name,
             score.stacks,
             None if math.isnan(score.rank_correlation) else score.rank_correlation,
-            *(score.distances[each.key] for each in COLUMNS),
+            *(score.distances[each.key] for each in LAB_COLUMNS),
             score.holding,
             score.failing,
             score.undecided,

@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
+from experiments.seven_regions.paper_columns import LAB_COLUMNS
 from experiments.seven_regions.published import Published, all_published
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError
@@ -129,13 +130,10 @@ class Inference:
 
 def outputs_of(summary: Summary) -> dict[str, float]:
     """Return the outputs of a test from its summary."""
-    regions = {region.number: region for region in summary.regions}
+    regions = {region.number: region.fairness for region in summary.regions}
     return {
-        "mean_mbps": summary.mean_bps / 1e6,
-        "stability": summary.stability,
-        "fairness_min": summary.fairness_min,
-        "rtt_std_ms": summary.rtt_std_ms,
-        **{name: regions[int(name.rpartition("_")[2])].fairness for name in FAIRNESS_OF_REGIONS},
+        **{column.key: column.measured.number_of(summary) for column in LAB_COLUMNS},
+        **_of_regions(regions),
         **claims.outputs_of(summary),
     }
 
@@ -144,12 +142,13 @@ def printed_of(published: Published) -> dict[str, float]:
     """Return the printed outputs of a stack."""
     regions = {region.number: region.fairness for region in published.regions}
     return {
-        "mean_mbps": published.mean_mbps,
-        "stability": published.stability,
-        "fairness_min": published.fairness_min,
-        "rtt_std_ms": published.rtt_std_ms,
-        **{name: regions[int(name.rpartition("_")[2])] for name in FAIRNESS_OF_REGIONS},
+        **{column.key: column.printed.number_of(published) for column in LAB_COLUMNS},
+        **_of_regions(regions),
     }
+
+
+def _of_regions(fairness: Mapping[int, float]) -> dict[str, float]:
+    return {name: fairness[int(name.rpartition("_")[2])] for name in FAIRNESS_OF_REGIONS}
 
 
 def _run_of(recorded: RecordedRun, names: Mapping[str, str]) -> TestRun:

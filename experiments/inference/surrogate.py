@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.seven_regions.paper_columns import LAB_COLUMNS
+
 Array = NDArray[np.float64]
 
 #: The smallest and the largest length of a parameter's influence, in parts of its range.
@@ -48,8 +50,8 @@ class Output:
         return values
 
 
-#: The columns of table 1 that the lab has, and F of table 2 where several flows send.
-MEAN, STABILITY, FAIRNESS, RTT_STD = "mean_mbps", "stability", "fairness_min", "rtt_std_ms"
+#: The columns of table 1 that the lab has, and F of table 2 where several flows send, by keys.
+MEAN, STABILITY, FAIRNESS, RTT_STD = (column.key for column in LAB_COLUMNS)
 FAIRNESS_OF_REGIONS = tuple(f"fairness_{number}" for number in range(2, 7))
 OUTPUTS = (
     Output(MEAN, "log"),

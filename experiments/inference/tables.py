@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 
+from experiments.seven_regions.paper_columns import LAB_COLUMNS
 from farpath.report.table import Table
 
 from . import claims
@@ -21,10 +22,7 @@ from .analysis import (
 )
 from .hosts import HOSTS, HostEffect
 
-HEADINGS = {
-    "mean_mbps": "mean (Mbit/s)", "stability": "S", "fairness_min": "F min",
-    "rtt_std_ms": "SD(RTT) (ms)",
-}  # fmt: skip
+HEADINGS = {column.key: column.heading for column in LAB_COLUMNS}
 UNITS = {
     "rate_mbps": "rate (Mbit/s)", "buffer_ms": "buffer (ms)", "loss": "loss",
     "window_mb": "window (MB)", "backlog": "input queue (packets)",

@@ -77,3 +77,13 @@ def paper_column(
     measured = dataclasses.replace(RUN[of], key=key, heading=heading, decimals=decimals)
     of_paper = Column(key, heading, printed, printed_decimals)
     return PaperColumn(measured, of_paper, deviation, on_cpu)
+
+
+MEAN = paper_column(
+    "mean_mbps", "mean (Mbit/s)", "throughput_mbps", lambda row: row.mean_mbps, 0, 0
+)
+STABILITY = paper_column("stability", "S", "cov", lambda row: row.stability, 2, 2)
+FAIRNESS = paper_column("fairness_min", "F min", "fairness_min", lambda row: row.fairness_min, 2, 2)
+RTT = paper_column("rtt_std_ms", "SD(RTT) (ms)", "rtt_std_ms", lambda row: row.rtt_std_ms, 1, 0)
+#: The columns of table 1 that do not depend on a machine, in the words of experiments on its path.
+LAB_COLUMNS = (MEAN, STABILITY, FAIRNESS, RTT)
