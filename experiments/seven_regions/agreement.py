@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from farpath.base.column import NOTHING, Value, number
 from farpath.base.errors import BadInputError
-from farpath.metrics.estimate import spearman
+from farpath.metrics.estimate import scipy_part, spearman
 from farpath.metrics.results import ResultSet, mixed
 from farpath.report.table import Table
 from farpath.report.tables.deviations import ratio
@@ -32,12 +32,10 @@ from .tables import (
     table_2,
 )
 
-#: Goals for Spearman's rank correlation of the nine means of table 1, and of the 63 S of table 2.
+#: The goal for Spearman's rank correlation of the nine means of table 1.
 SPEARMAN_GOAL = 0.9
-REGIONS_SPEARMAN_GOAL = 0.5
-#: Of the first claims, those of the first comparison with the documents, so many should hold.
+#: So many claims are those of the first comparison with the documents.
 FIRST_CLAIMS = 30
-HOLDING_GOAL = 22
 #: The paths whose means of S and F were what their models were fitted to.
 FITTED_PATHS = ("caltech", "ufl")
 #: Two printed means are of one run if they differ by no more than this part, which is rounding.
@@ -185,6 +183,16 @@ def region_rank_correlation(campaign: ResultSet) -> float:
     )
 
 
+def stack_p() -> float:
+    """Return how likely chance alone makes S of table 2 differ by stack as it is printed.
+
+    It is the p value of Kruskal and Wallis' test (*JASA* 47, 1952) of the nine stacks, each with
+    its seven regions. What differs no more than by chance tells nothing of a stack.
+    """
+    regions = [[cell.stability for cell in row.regions] for row in all_published().values()]
+    return float(scipy_part("stats").kruskal(*regions).pvalue)
+
+
 def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> Table:
     """Return the goals of the comparison, the values reached and whether they are met.
 
@@ -194,9 +202,9 @@ def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> Table:
     lines = [
         _line("Spearman's rank correlation of the means at CERN", rank_correlation(campaign),
               f"at least {SPEARMAN_GOAL}", SPEARMAN_GOAL),
-        _line("Spearman's rank correlation of S of the regions at CERN",
-              region_rank_correlation(campaign), f"at least {REGIONS_SPEARMAN_GOAL}",
-              REGIONS_SPEARMAN_GOAL),
+        _without_goal("Spearman's rank correlation of S of the regions at CERN",
+                      region_rank_correlation(campaign),
+                      f"none: they differ by stack no more than by chance, p = {stack_p():.2f}"),
         *_stack_lines(campaign, held_out),
         *_path_lines(campaign),
     ]  # fmt: skip
@@ -205,7 +213,7 @@ def agreement(campaign: ResultSet, held_out: Collection[str] = ()) -> Table:
         f"claims C1 to C{FIRST_CLAIMS} that hold ({states[FAILS]} fail, {states[UNDECIDED]} are "
         "undecided)"
     )
-    lines.append(_line(goal, states[HOLDS], f"at least {HOLDING_GOAL}", HOLDING_GOAL))
+    lines.append(_without_goal(goal, states[HOLDS], "none: those of the inference stand for it"))
     text_table = Table.of_texts(
         "Agreement with the published numbers",
         ("goal", "reached", "wanted", "met"),
@@ -223,8 +231,16 @@ def _line(goal: str, value: float, wanted: str, bound: float, below: bool = Fals
     """Return one goal, its value, and whether the bound is kept; a dash if unknown."""
     met = value <= bound if below else value >= bound
     met_text = NOTHING if math.isnan(value) else "yes" if met else "no"
-    text = str(value) if isinstance(value, int) else number(value, 3)
-    return goal, value, text, wanted, met_text
+    return goal, value, _value_text(value), wanted, met_text
+
+
+def _without_goal(what: str, value: float, why: str) -> _Line:
+    """Return a value for which there is no goal, and why."""
+    return what, value, _value_text(value), why, NOTHING
+
+
+def _value_text(value: float) -> str:
+    return str(value) if isinstance(value, int) else number(value, 3)
 
 
 def _stack_lines(campaign: ResultSet, held_out: Collection[str]) -> list[_Line]:

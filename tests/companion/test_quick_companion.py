@@ -15,10 +15,13 @@ from tests.companion.conftest import QuickCompanion
 from tests.support.study_runs import ANALYSES
 
 #: What theory asks of any length of run.
-THEORY = ("C21", "C23", "C24", "C28")
-#: What the short form leaves open: how two flows share hangs on chance, and it has neither FAST's
-#: recovery, nor a second path of the tuned hosts, UDT at 10 Gbit/s, hosts of 2.8 GHz, or CPU.
-OPEN = {"C19", "C20", "C25", "C26", "C37", "C38", "C39", "C40", "C42", "C45", "C46", "C47", "C48"}
+THEORY = ("C23", "C24", "C28")
+#: What the short form leaves open: how two flows share, and a window under random losses, hang on
+#: chance, and it has neither FAST's recovery, nor a second path of the tuned hosts, UDT at 10
+#: Gbit/s, or CPU.
+OPEN = {"C19", "C21", "C25", "C26", "C37", "C38", "C39", "C40", "C42"}
+#: What no run of the lab decides.
+CLOSED = {"C20", "C45", "C46", "C47", "C48"}
 
 
 @pytest.mark.parametrize("experiment", ANALYSES)
@@ -33,7 +36,7 @@ def test_claims_are_decided_but_those_that_need_more_runs(quick: QuickCompanion)
     states = {claim: quick.claims[claim]["state"] for claim in quick.claims}
     print((quick.report / "claims" / "claims.txt").read_text())
     assert set(states) == set(measure_rules())
-    assert {claim for claim, state in states.items() if state == UNDECIDED} == OPEN
+    assert {claim for claim, state in states.items() if state == UNDECIDED} == OPEN | CLOSED
 
 
 @pytest.mark.parametrize("claim", THEORY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path as FilePath
 
@@ -30,14 +31,21 @@ def judge_all(campaign: ResultSet, experiments: FilePath = EXPERIMENTS) -> tuple
 def judge(claim: Claim, campaign: ResultSet, experiments: FilePath = EXPERIMENTS) -> ClaimVerdict:
     """Judge a claim by a campaign's results or by the measures of companion experiments.
 
-    The means over seeds decide. A claim is undecided if the lab cannot decide it, if its runs are
-    missing, if one of its
+    The means over seeds decide. A claim is undecided if the lab cannot decide it, whose numbers are
+    shown all the same, if its runs are missing, if one of its
     values is not defined, or if it needs more seeds than there are. It is also undecided if, for a
     decisive condition, the seeds disagree and the 95 % confidence interval of the margin contains
     zero; between neighbours in a ranking the interval decides alone.
     """
-    if claim.undecidable:
-        return ClaimVerdict(claim, UNDECIDED, f"cannot be decided by this lab: {claim.undecidable}")
+    verdict = _by_results(claim, campaign, experiments)
+    if not claim.undecidable:
+        return verdict
+    why = f"cannot be decided by this lab: {claim.undecidable}"
+    return dataclasses.replace(verdict, state=UNDECIDED, why=why)
+
+
+def _by_results(claim: Claim, campaign: ResultSet, experiments: FilePath) -> ClaimVerdict:
+    """Judge a claim as if the lab could decide it."""
     rule = run_rules(experiments).get(claim.id)
     companion = measure_rules(experiments).get(claim.id)
     measures = campaign.measures

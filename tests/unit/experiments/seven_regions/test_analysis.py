@@ -33,7 +33,7 @@ from tests.support.campaigns import (
 CLAIMS = {claim.id: claim for claim in claims()}
 #: What the published tables themselves decide, the single values of CERN being printed.
 BY_TABLE = (
-    "C1", "C7", "C9", "C10", "C11", "C12", "C13", "C15", "C16", "C17", "C18", "C29", "C32", "C35",
+    "C1", "C7", "C9", "C10", "C11", "C12", "C13", "C15", "C16", "C18", "C29", "C32", "C35",
 )  # fmt: skip
 
 
@@ -46,8 +46,10 @@ def _verdict(identity: str, *changes: Change, campaign: ResultSet | None = None)
 
 def test_every_claim_has_a_rule_an_experiment_with_one_or_the_reason_why_it_has_neither() -> None:
     assert [claim.id for claim in claims()] == [f"C{number}" for number in range(1, 50)]
-    undecidable = [claim.id for claim in claims() if claim.undecidable]
-    assert sorted(CLAIMS) == sorted([*run_rules(), *measure_rules(), *undecidable])
+    undecidable = {claim.id for claim in claims() if claim.undecidable}
+    ruled = [*run_rules(), *measure_rules()]
+    assert len(ruled) == len(set(ruled))
+    assert set(CLAIMS) == {*ruled, *undecidable}
     assert {claim.id for claim in claims() if claim.runs} == set(measure_rules())
 
 
@@ -77,7 +79,7 @@ CASES: dict[str, tuple[list[Change], list[Change]]] = {
     "C1": ([], [set_figures("Reno", mean_bps=0.76 * 423e6)]),
     "C2": (
         [_along(0.2, 0.9, "caltech")],
-        [_along(0.2, 0.9, "caltech"), set_figures("UDTv2", "caltech", fairness_min=0.79)],
+        [_along(0.2, 0.84, "caltech")],
     ),
     "C3": ([_along(0.2, 0.9, "caltech"), _along(0.3, 0.9, "ufl")], [_along(0.2, 0.9, "caltech")]),
     "C4": ([_along(0.2, 0.9, "caltech"), _along(0.3, 0.8, "ufl")], [_along(0.2, 0.9, "caltech")]),
@@ -109,7 +111,6 @@ CASES: dict[str, tuple[list[Change], list[Change]]] = {
     "C15": ([set_figures("UDTv2", stability=0.31)], [set_figures("LTCP", stability=0.70),
             set_figures("Fast-TCP", stability=0.69)]),
     "C16": ([], [set_figures("UDTv2", fairness_min=0.995), set_figures("LTCP", fairness_min=1.0)]),
-    "C17": ([], [set_figures("UDTv2", mhz_per_mbps=1.0)]),
     "C18": ([set_figures("HSTCP", mhz_per_mbps=9.0)], [set_figures("LTCP", mhz_per_mbps=1.0)]),
     "C29": ([], [set_regions("HTCP", [2], fairness=0.98)]),
     "C30": (
@@ -141,7 +142,8 @@ def test_a_claim_holds_on_one_side_of_its_threshold_and_fails_on_the_other(ident
 
 
 def test_every_claim_that_has_a_rule_has_such_a_case() -> None:
-    assert set(CASES) == set(run_rules())
+    decidable = {name for name in run_rules() if not CLAIMS[name].undecidable}
+    assert set(CASES) == decidable
 
 
 def test_regions_count_by_their_length() -> None:
@@ -207,7 +209,7 @@ def test_a_claim_whose_runs_are_missing_is_undecided_and_names_them() -> None:
 
 def test_cpu_is_not_judged_where_it_was_not_counted() -> None:
     verdict = _verdict(
-        "C17",
+        "C18",
         lambda run: dataclasses.replace(
             run, summary=dataclasses.replace(run.summary, mhz_per_mbps=None)
         ),
@@ -228,7 +230,7 @@ def test_cpu_runs_of_another_length_and_seed_decide_the_claims_on_cpu() -> None:
         for run in published_campaign(seeds=[9], paths=["cern"]).runs
     ]
     campaign = result_set_of(without.runs, counted)
-    verdict = _verdict("C17", campaign=campaign)
+    verdict = _verdict("C18", campaign=campaign)
     assert (verdict.state, verdict.by_seed) == (HOLDS, {9: HOLDS})
 
 

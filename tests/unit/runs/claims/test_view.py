@@ -14,6 +14,6 @@ def test_verdicts_are_listed_with_their_numbers_and_counted() -> None:
     assert "mean of Reno over Scalable's 0.5863 < 0.75" in text
     assert "needs the experiment response function" in text
     assert text.splitlines()[-2:] == [
-        "49 claims: holds 15, fails 10, undecided 24",
+        "49 claims: holds 14, fails 10, undecided 25",
         "decided by fewer than 3 seeds: 0; hold, but a path was fitted to that: 7",
     ]
