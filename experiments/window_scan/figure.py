@@ -20,7 +20,7 @@ HEADINGS = {
     analysis.STABILITY: "S",
     analysis.TWO_STABILITY: "S, two flows",
     analysis.FOUR_STABILITY: "S, four flows",
-    analysis.ONE_RTT: "RTT over base, one flow",
+    analysis.ONE_RTT: "RTT over base,\none flow",
 }
 
 
@@ -55,13 +55,17 @@ def draw_scan(measures: Sequence[Measure]) -> Figure:
                     if line and line[0].printed is not None:
                         axes.axhline(line[0].printed.value, color=INK, ls="--", linewidth=0.8)
                 axes.grid(True, color=RULE, linewidth=0.3)
-                axes.set_ylim(bottom=0)
             row[0].set_ylabel(stack)
         for axes, heading in zip(frames[0], HEADINGS.values(), strict=True):
             axes.set_title(heading, fontsize=8)
         for axes in frames[-1]:
             axes.set_xlabel("window (MB)")
-        frames[0][-1].legend(frameon=False, fontsize=7)
+            # Shared by the column, whose curves all have to be there before its end is fixed
+            axes.set_ylim(bottom=0)
+        lines, names = frames[0][0].get_legend_handles_labels()
+        figure.legend(
+            lines, names, loc="outside upper center", ncols=len(names), frameon=False, fontsize=7
+        )
     return figure
 
 
