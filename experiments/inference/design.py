@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 import numpy as np
-from scipy.stats import qmc
+
+from farpath.metrics.estimate import scipy_part
 
 FILE = FilePath(__file__).parent / "experiment.toml"
 POINTS, UDT_POINTS = 36, 24
@@ -82,7 +83,7 @@ class Point:
 
 def points(number: int = POINTS, seed: int = SEED) -> Iterator[Point]:
     """Yield the points, rounded to what is typed; every second one has the hints of all stacks."""
-    parts = qmc.LatinHypercube(len(PARAMETERS), seed=seed).random(number)
+    parts = scipy_part("stats.qmc").LatinHypercube(len(PARAMETERS), seed=seed).random(number)
     for index, row in enumerate(parts):
         rate, buffer, loss, window, backlog = (
             parameter.at(part) for parameter, part in zip(PARAMETERS, row, strict=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from farpath.report.figures.style import FULL_IN, INK, RULE, print_style
 
 from .analysis import Inference, of_columns
+from .surrogate import RTT_STD
 from .tables import HEADINGS
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ def draw_predictions(inference: Inference) -> Figure:
             axes.plot([each.printed for each in predictions], rows, "x", color=INK, markersize=5)
             axes.set_yticks(rows, [each.stack for each in predictions])
             axes.set_title(HEADINGS[column], fontsize=8)
-            axes.set_xlim(left=0)
+            if column == RTT_STD:
+                # Intervals of it span three powers of ten
+                axes.set_xscale("log")
+            else:
+                axes.set_xlim(left=0)
         frames[0].invert_yaxis()
     return figure

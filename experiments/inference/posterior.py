@@ -22,7 +22,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+
+from farpath.metrics.estimate import scipy_part
 
 from .design import PARAMETERS
 from .surrogate import MEAN, OUTPUTS, STABILITY, Array, Output, Surrogate
@@ -46,7 +47,7 @@ FREEDOM = 4.0
 #: How likely a patch remembered its walks: of Scalable's and BIC's it is documented.
 DOCUMENTED_HINTS, UNKNOWN_HINTS = 0.95, 0.5
 #: Draws of an hour for each point; points of a stage.
-HOURS, STAGE, STAGES = 12, 2048, 8
+HOURS, STAGE, STAGES = 12, 4096, 14
 #: Components of the mixture of a stage, and its width over that of the weighted points.
 COMPONENTS, WIDTH = 256, 0.4
 #: The least effective number of points around which a stage is drawn.
@@ -70,7 +71,13 @@ def value_of(name: str) -> Callable[[float], float]:
     if name == DISCREPANCY:
         return lambda part: MOST_DISCREPANCY**part
     scale = RATE_SCALE if name == RATE_HOUR else LOSS_SCALE
-    return lambda part: scale * float(stats.halfnorm.ppf(min(part, MOST_PART)))
+    return lambda part: scale * float(_half_normal(np.array(part)))
+
+
+def _half_normal(parts: Array) -> Array:
+    """Return quantiles of a half-normal distribution of scale 1."""
+    values: Array = scipy_part("stats").halfnorm.ppf(np.minimum(parts, MOST_PART))
+    return values
 
 
 @dataclass(frozen=True)
@@ -88,8 +95,8 @@ def scatter_of(points: Array) -> Scatter:
     noise, rate, loss, discrepancy = points[:, len(PARAMETERS) :].T
     return Scatter(
         MOST_NOISE_MBPS * noise,
-        RATE_SCALE * stats.halfnorm.ppf(np.minimum(rate, MOST_PART)),
-        LOSS_SCALE * stats.halfnorm.ppf(np.minimum(loss, MOST_PART)),
+        RATE_SCALE * _half_normal(rate),
+        LOSS_SCALE * _half_normal(loss),
         MOST_DISCREPANCY**discrepancy,
     )
 
@@ -153,7 +160,8 @@ def log_likelihood(test: Test, points: Array, seed: int) -> Array:
     means, scales = predictions(test, points, seed)
     known = ~np.isnan(test.printed)
     apart = (test.printed[known] - means[..., known]) / scales[..., known]
-    by_hour = (stats.t.logpdf(apart, FREEDOM) - np.log(scales[..., known])).sum(axis=2)
+    density = scipy_part("stats").t.logpdf(apart, FREEDOM) - np.log(scales[..., known])
+    by_hour = density.sum(axis=2)
     most = by_hour.max(axis=1)
     found: Array = most + np.log(np.exp(by_hour - most[:, None]).mean(axis=1))
     return found
@@ -206,7 +214,7 @@ def infer(
 ) -> Posterior:
     """Return the posterior of the unknowns, given all tests, and given all but each."""
     rng = np.random.default_rng(seed)
-    points = stats.qmc.Sobol(len(UNKNOWNS), seed=seed).random(stage)
+    points = scipy_part("stats.qmc").Sobol(len(UNKNOWNS), seed=seed).random(stage)
     likelihoods = np.stack([log_likelihood(test, points, seed) for test in tests.values()], axis=1)
     drawn_by: list[tuple[Array, Array] | None] = [None]
     for _ in range(stages - 1):

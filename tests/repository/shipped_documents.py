@@ -18,21 +18,18 @@ from pathlib import Path as FilePath
 
 from farpath.base.project import PROJECT, experiment_folder
 from tests.repository.test_readme import (
-    ABLATION_PAGE,
     COMPANION,
     FIRST_RUN,
+    MARK,
     MEASURED,
-    SHIPPED_ABLATION,
+    SHIPPED_RESULTS,
     STUDY,
-    WHOLE_ABLATION,
     companion_summary,
 )
 from tests.repository.test_shipped_records import PINNED, identities
 
 #: The tables of the study's page, in their order.
 STUDY_TABLES = ("path-means", "deviations", "agreement")
-#: The mark before a page's tables; the second one of the ablation's page names regions too.
-_MARK = "farpath tables"
 _SAMPLE = re.compile(
     r"(<!-- farpath show: (\S+) -->\n```\n).*?(\n```\n<!-- end of sample -->)", re.DOTALL
 )
@@ -55,7 +52,7 @@ def _study_tables() -> Mapping[str, str]:
         return {file.stem: file.read_text() for file in FilePath(folder).iterdir()}
 
 
-def _put_tables(page: FilePath, tables: str, mark: str = _MARK) -> None:
+def _put_tables(page: FilePath, tables: str, mark: str = MARK) -> None:
     """Replace what stands between a page's mark and the end of its tables."""
     between = re.compile(rf"(<!-- {mark} -->\n\n).*?(\n<!-- end of tables -->)", re.DOTALL)
     text, count = between.subn(lambda match: match[1] + tables + match[2], page.read_text())
@@ -89,9 +86,10 @@ def write_documents() -> None:
         table = _farpath("tables", "--format=markdown", f"--experiment={name}")
         _put_tables(experiment_folder(name) / "README.md", table)
     _put_tables(COMPANION, companion_summary())
-    for file, mark in ((SHIPPED_ABLATION, _MARK), (WHOLE_ABLATION, f"{_MARK} of 120 s")):
-        options = ("--format=markdown", "--experiment=ablation", f"--measures={file}")
-        _put_tables(ABLATION_PAGE, _farpath("tables", *options), mark)
+    for name, file, mark in SHIPPED_RESULTS:
+        folder = experiment_folder(name)
+        options = ("--format=markdown", f"--experiment={name}", f"--measures={folder / file}")
+        _put_tables(folder / "README.md", _farpath("tables", *options), mark)
     PINNED.write_text(json.dumps(identities(), indent=1, sort_keys=True) + "\n")
 
 

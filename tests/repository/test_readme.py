@@ -11,6 +11,8 @@ from statistics import median
 import pytest
 
 from experiments.ablation.analysis import ABLATION, ABLATION_FILE
+from experiments.inference.analysis import EXPERIMENT as INFERENCE
+from experiments.inference.analysis import FILE as INFERENCE_FILE
 from farpath.base.project import PROJECT, experiment_folder
 from farpath.runs.analyses import shipped_measures
 from tests.support.command_line import Farpath
@@ -20,10 +22,15 @@ USAGE = PROJECT / "docs" / "reference" / "usage.md"
 FIRST_RUN = PROJECT / "docs" / "tutorials" / "first-run.md"
 STUDY = PROJECT / "docs" / "results" / "study-2005.md"
 COMPANION = PROJECT / "docs" / "results" / "companion.md"
-ABLATION_PAGE = experiment_folder(ABLATION) / "README.md"
-SHIPPED_ABLATION = experiment_folder(ABLATION) / ABLATION_FILE
-#: All mechanisms together, with regions as long as the paper's
-WHOLE_ABLATION = SHIPPED_ABLATION.with_name("ablation-120s.json")
+#: The mark before a page's tables.
+MARK = "farpath tables"
+#: Results that are kept as one file: the experiment, the file, and the mark on its page.
+SHIPPED_RESULTS = (
+    (ABLATION, ABLATION_FILE, MARK),
+    # All mechanisms together, with regions as long as the paper's
+    (ABLATION, "ablation-120s.json", f"{MARK} of 120 s"),
+    (INFERENCE, INFERENCE_FILE, MARK),
+)
 #: A newcomer reads it whole.
 README_BYTES = 5000
 MEASURED = tuple(dict.fromkeys(measure.experiment for measure in shipped_measures()))
@@ -72,12 +79,14 @@ def test_the_results_of_an_experiment_are_the_tables_of_what_is_shipped(
     assert table in page.read_text(), f"put 'farpath tables --experiment={name}' into it"
 
 
-@pytest.mark.parametrize("shipped", [SHIPPED_ABLATION, WHOLE_ABLATION], ids=lambda file: file.stem)
-def test_the_ablation_s_page_has_the_tables_of_what_is_shipped(
-    farpath: Farpath, tmp_path: FilePath, shipped: FilePath
+@pytest.mark.parametrize(("name", "file", "mark"), SHIPPED_RESULTS)
+def test_the_page_of_kept_results_has_the_tables_of_what_is_shipped(
+    farpath: Farpath, tmp_path: FilePath, name: str, file: str, mark: str
 ) -> None:
-    text = ABLATION_PAGE.read_text()
-    options = (f"--experiment={ABLATION}", f"--measures={shipped}", "--format=markdown")
+    text = (experiment_folder(name) / "README.md").read_text().partition(f"<!-- {mark} -->")[2]
+    options = (
+        f"--experiment={name}", f"--measures={experiment_folder(name) / file}", "--format=markdown"
+    )  # fmt: skip
     assert farpath("tables", *options, f"--out={tmp_path}").status == 0
     tables = [file.read_text() for file in tmp_path.iterdir()]
     assert tables
