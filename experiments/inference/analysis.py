@@ -97,13 +97,11 @@ class Unknown:
 class Order:
     """How well the larger number of each two stacks is foretold in a column.
 
-    ``score``: Brier's. ``before``: the same before any number was known. ``base``: that of who
-    knows only how often the first of two has the larger.
+    ``score``: Brier's. ``base``: that of who knows only how often the first of two has the larger.
     """
 
     column: str
     score: float
-    before: float
     base: float
 
 
@@ -260,7 +258,6 @@ def _forecasts(
         orders.append(
             Order(
                 column, claims.brier(known),
-                claims.brier(claims.order_forecasts(before, printed, column)),
                 claims.base_rate([holds for _, holds in known]),
             )
         )  # fmt: skip

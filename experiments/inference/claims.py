@@ -34,8 +34,8 @@ _OF_REGIONS = ("stability", "fairness")
 class Chance:
     """How likely a claim is: ``before`` any number was known, and by the others' numbers.
 
-    ``holds``: whether it does in what is printed. ``by_words``: what is printed has not all its
-    numbers, so that the document's own sentence says that it does.
+    ``holds``: whether it does by the printed numbers. ``by_words``: these are not all that it
+    needs, so that the document's own sentence stands for them.
     """
 
     id: str
@@ -151,7 +151,7 @@ def chances(
     held_out: Mapping[str, float],
     printed: Mapping[str, Mapping[str, float]],
 ) -> Iterator[Chance]:
-    """Yield each claim with its shares of draws, and whether it holds in what is printed."""
+    """Yield each claim with its shares of draws, and whether the printed numbers hold it."""
     for id_, (claim, rule) in rules().items():
         try:
             holds, by_words = Numbers(printed).holds(rule), False
@@ -184,7 +184,7 @@ def order_forecasts(
 def printed_numbers(
     outputs_of_table: Mapping[str, float], published: Published
 ) -> dict[str, float]:
-    """Return what is printed of a stack: its outputs, and from table 2 S and F of some regions."""
+    """Return a stack's printed numbers: its outputs, and from table 2 S and F of some regions."""
     return {
         **outputs_of_table,
         **{

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 from experiments.seven_regions.paper_columns import LAB_COLUMNS
 from farpath.report.table import Table
@@ -100,13 +102,8 @@ def _goals(inference: Inference) -> Table:
 
 def _brier_goals(inference: Inference) -> Iterable[tuple[str, ...]]:
     """Return the goals of forecasts; all claims hold in print, so that their base rate is 1."""
-    score, before = (
-        claims.brier((chance, each.holds) for each, chance in pairs)
-        for pairs in (
-            [(each, each.held_out) for each in inference.claims],
-            [(each, each.before) for each in inference.claims],
-        )
-    )
+    score = claims.brier((each.held_out, each.holds) for each in inference.claims)
+    before = claims.brier((each.before, each.holds) for each in inference.claims)
     wanted = min(GOAL_BRIER, before)
     yield (
         "Brier score of the paper's claims, each stack held out",
@@ -132,16 +129,16 @@ def _claims(inference: Inference) -> Table:
         "inference-claims",
         "How likely the paper's claims on CERN are",
         ("", "claim", "before any number", "by the other stacks", "the paper has it by"), rows,
-        "Each stack's numbers are drawn by what the other eight say of path and hosts. A claim is "
-        "as likely as draws are in which its conditions hold.",
+        "Each stack's numbers are drawn for the path and hosts that the other eight give. The "
+        "chance of a claim is the share of draws in which its conditions hold.",
     )  # fmt: skip
 
 
 def _hosts(inference: Inference) -> Table:
-    by_stack: dict[str, list[HostEffect]] = {}
-    for each in inference.effects:
-        by_stack.setdefault(each.stack, []).append(each)
-    rows = [(stack, *(_host_cell(each) for each in by_host)) for stack, by_host in by_stack.items()]
+    rows = [
+        (stack, *map(_host_cell, by_host))
+        for stack, by_host in groupby(inference.effects, attrgetter("stack"))
+    ]
     header = [f"{backlog:,} packets{', remembered' if hinted else ''}" for backlog, hinted in HOSTS]
     return _table(
         "inference-hosts",
@@ -185,11 +182,9 @@ def _cell(each: Prediction) -> str:
 
 
 def _predictions(inference: Inference) -> Table:
-    by_stack: dict[str, dict[str, Prediction]] = {}
-    for each in inference.predictions:
-        by_stack.setdefault(each.stack, {})[each.column] = each
     rows = [
-        (stack, *(_cell(columns[name]) for name in HELD_OUT)) for stack, columns in by_stack.items()
+        (stack, *map(_cell, of_stack))
+        for stack, of_stack in groupby(inference.predictions, attrgetter("stack"))
     ]
     return _table(
         "inference-held-out",

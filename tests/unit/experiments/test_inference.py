@@ -258,7 +258,7 @@ def test_predictions_have_a_table_with_goals_and_a_figure() -> None:
         "A test", (), (analysis.Unknown("loss", 1e-8, 1e-7, 1e-6, 0.1),), predictions,
         {"Reno": dict.fromkeys(analysis.HELD_OUT, 0.5)}, (50.0, 20.0),
         (claims.Chance("C1", "Reno is slow", 0.5, 0.9, holds=True, by_words=False),),
-        (analysis.Order("stability", 0.3, 0.26, 0.25),),
+        (analysis.Order("stability", 0.3, 0.25),),
         tuple(hosts.HostEffect("HTCP", *host, 0.5, 300.0, 9.0, 0.3) for host in hosts.HOSTS),
     )  # fmt: skip
     goals, unknowns, held_out, forecasts, by_hosts, *_ = results.tables(inference)
