@@ -1,4 +1,4 @@
-"""Measures of Prague and CUBIC on one path: shares, waits, and the path's use."""
+"""Measures of Prague and another stack on one path: shares, waits, and the path's use."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ CLASSIC_TARGET_MS, STEP_MS = 15.0, 1.0
 #: (draft-briscoe-iccrg-prague-congestion-control, section 2.4.4).
 REFERENCE_RTT_MS = 25.0
 COUPLED, COUPLED_STACKS = "dualpi2", "prague+cubic"
+#: Buffers of the runs that are not about a buffer: by default, and those of the paths of a trace.
+BUFFERS = ("100ms", "750kB", "1500kB")
+#: Options of a run that its measures tell of; with an impairment the coupling promises no share.
+IMPAIRMENTS = ("jitter", "loss", "background")
+ASKED = ("path", "rtt", "rate", "buffer", *IMPAIRMENTS)
 
 
 def wait_ms(
@@ -58,8 +63,9 @@ def coupled_share(rtt_ms: float) -> float:
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure the first stack's part of all throughput, both waits and utilisation.
 
-    Flows of two stacks take turns. Of two flows of one stack the first counts as the first stack.
-    ``about``: ``stack``, ``queue``, ``rtt``, ``rate``, ``jitter`` and number of ``flows``.
+    Flows of two stacks take turns. Of two flows of one stack the first counts as the first stack,
+    and a flow alone has no share. ``about``: ``stack``, ``queue``, number of ``flows`` and the
+    options of ``ASKED``, empty where a run does not give them.
     """
     measured = []
     for recorded in runs:
@@ -70,19 +76,21 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         about = {
             "stack": "+".join((request.stack or "").split("+")[:2]),
             "queue": request.queue or TAIL_DROP,
-            "rtt": request.rtt or "",
-            "rate": request.rate or "",
-            "jitter": request.jitter or "0ms",
             "flows": str(len(names)),
+            **{option: getattr(request, option) or "" for option in ASKED},
         }
-        words = [about["stack"], about["queue"], about["rtt"], about["rate"]]
-        words += [f"jitter {request.jitter}"] if request.jitter else []
+        words = [about["stack"], about["queue"]]
+        words += [about[option] for option in ("path", "rtt", "rate") if about[option]]
+        words += [f"buffer {request.buffer}"] if request.buffer not in BUFFERS else []
+        words += [f"{option} {about[option]}" for option in IMPAIRMENTS if about[option]]
         words += [f"{len(names)} flows"] if len(names) > 2 else []
         times = (plan.path.rtt_ms, flow_metrics.warm_up_end_s(record))
         is_coupled = (about["queue"], about["stack"]) == (COUPLED, COUPLED_STACKS)
-        theory = coupled_share(plan.path.rtt_ms) if is_coupled else None
+        is_clean = not any(about[option] for option in ("path", "loss", "background"))
+        theory = coupled_share(plan.path.rtt_ms) if is_coupled and is_clean else None
+        first_bps = sum(means_bps[name] for name in names[::2])
         values = (
-            (SHARE, "", sum(means_bps[name] for name in names[::2]) / total_bps, theory),
+            (SHARE, "", first_bps / total_bps if len(names) > 1 else np.nan, theory),
             (FIRST_WAIT, "ms", wait_ms(record.trace, names[::2], *times), None),
             (SECOND_WAIT, "ms", wait_ms(record.trace, names[1::2], *times), None),
             (UTILISATION, "", total_bps / flow_metrics.goodput_bps(plan), None),

@@ -12,7 +12,7 @@ from farpath.metrics.run import Summary, summarise
 from farpath.record.queue_table import links_of
 from farpath.record.record import columns_of
 from farpath.spec.changes import Timeline
-from farpath.spec.qdiscs import Bottleneck
+from farpath.spec.qdiscs import Bottleneck, DeliveryBottleneck
 from topologies import lay_out
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def link_queues(record: Record) -> tuple[LinkQueue, ...]:
 
 def _rates(qdisc: Qdisc | None, duration_s: float) -> Timeline | None:
     """Return the rate of a queue over a schedule; None if it comes from a trace."""
-    if not isinstance(qdisc, Bottleneck):
+    if not isinstance(qdisc, Bottleneck) or isinstance(qdisc, DeliveryBottleneck):
         return None
     at_s, values = zip((0.0, qdisc.rate_bps), *qdisc.rate_changes, strict=True)
     return Timeline(at_s, tuple(map(float, values)), duration_s)

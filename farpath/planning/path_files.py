@@ -13,6 +13,7 @@ from typing import Any
 from farpath.base.documents import read_toml
 from farpath.base.errors import BadInputError
 from farpath.base.instances import instance_of
+from farpath.mechanisms.changes.rate_traces import trace_of_file
 from farpath.mechanisms.queue.mechanism import parse_queue
 from farpath.planning.end_host_sysctls import why_without_effect
 from farpath.spec.path import (
@@ -133,6 +134,24 @@ def _with_queue(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return ({**data, "queue": as_wire(request.aqm)} if request.aqm else without), []
 
 
+def _with_rate_trace(data: dict[str, Any], folder: FilePath) -> tuple[dict[str, Any], list[str]]:
+    """Give a path the times of the trace that ``rate_trace`` names, and problems.
+
+    The trace is a file beside the path's own.
+    """
+    name = data.get("rate_trace")
+    if not isinstance(name, str):
+        return data, []
+    without = {key: value for key, value in data.items() if key != "rate_trace"}
+    if FilePath(name).name != name:
+        return without, [f"rate_trace: {name!r} is no name of a file beside the path's"]
+    try:
+        times_ms = trace_of_file(folder / name, "rate_trace", name)
+    except BadInputError as error:
+        return without, [error.message]
+    return {**data, "rate_trace": list(times_ms)}, []
+
+
 def _content(file: FilePath) -> dict[str, Any]:
     """Return the content of a file, which is read again only after a change."""
     try:
@@ -178,7 +197,8 @@ def load_path(file: FilePath) -> Path:
     """
     data, problems = _with_queue(_with_buffer_bytes(_content(file)))
     data, out_of_range = _with_own_ranges(data)
-    problems += out_of_range
+    data, of_trace = _with_rate_trace(data, file.parent)
+    problems += [*out_of_range, *of_trace]
     field_names = tuple(wire_fields(Path))
     problems += [
         f"{name}: unknown field; the fields are {', '.join(field_names)}"

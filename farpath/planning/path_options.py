@@ -39,7 +39,7 @@ AMOUNTS: Mapping[str, tuple[int, int]] = {
     "window": WINDOW_BYTES_RANGE,
 }
 #: Paths that stand for a kind of network and not for one. An RTT alone does not choose them.
-KINDS = ("datacentre", "dsl", "geo-satellite", "leo", "lte")
+KINDS = ("datacentre", "dsl", "geo-satellite", "leo", "lte", "lte-trace", "wifi-trace")
 #: The name of a path that an RTT makes.
 CUSTOM = "custom"
 #: Defaults of a path that an RTT makes.

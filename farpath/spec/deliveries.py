@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from farpath.spec.changes import Timeline
 from farpath.spec.ethernet import ETHERNET_HEADER_BYTES
@@ -86,26 +84,3 @@ def rate_timeline(times_ms: Sequence[int], duration_s: float) -> Timeline:
         for (before, after), length_s in zip(pairwise(counts), lengths_s, strict=True)
     ]
     return Timeline(tuple(starts_s), tuple(rates_bps), duration_s)
-
-
-@dataclass(frozen=True)
-class DeliveryBottleneck:
-    """A bottleneck that sends at the times of a trace, with a drop-tail buffer.
-
-    The module has its parameters (``farpath.mechanisms.changes.device``): the trace, and the buffer
-    in ``buffer_bytes`` of frames, or in ``buffer_packets`` where that is not 0. ``mean_bps``: the
-    mean rate of the trace.
-    """
-
-    mean_bps: int
-    buffer_bytes: int
-    buffer_packets: int = 0
-
-    def tc_lines(self, port: str) -> list[str]:
-        """Return the lines for ``tc -batch`` that set this qdisc on a port."""
-        return [f"qdisc add dev {port} root handle 1: deliveries"]
-
-    def differences(self, qdisc: dict[str, Any]) -> list[str]:
-        """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
-        kind = qdisc.get("kind")
-        return [] if kind == "deliveries" else [f"kind is {kind}, not deliveries"]

@@ -261,13 +261,6 @@ class Path:
                 problem="it has changes (rate_changes) and a trace (rate_trace)",
                 remedy="give one of them",
             )
-        if self.queue:
-            raise BadInputError(
-                option="queue",
-                given=self.queue.kind,
-                problem="`rate` is a trace, whose buffer drops at its tail",
-                remedy="leave one of them out",
-            )
         mean_bps = deliveries.mean_rate_bps(self.rate_trace)
         if self.rate_bps != mean_bps:
             raise BadInputError(

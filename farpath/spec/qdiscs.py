@@ -12,11 +12,11 @@ from typing import Any, Self
 
 from farpath.spec.aqm import DUALPI2, Aqm
 from farpath.spec.datagrams import MOST_PACING_BPS
-from farpath.spec.deliveries import DeliveryBottleneck
 from farpath.spec.hosts import SENDER
 from farpath.spec.path import ETHERNET_HEADER_BYTES
 from farpath.spec.plan import Plan
 from farpath.spec.processor import ProcessorQueue
+from farpath.spec.protocol import DELIVERIES_MODULE
 from farpath.spec.settings import HOST
 from farpath.spec.stack import UDP, UDTPERF
 
@@ -254,6 +254,36 @@ class TbfBottleneck(Bottleneck):
         return differences
 
 
+@dataclass(frozen=True)
+class DeliveryBottleneck(Bottleneck):
+    """A bottleneck that sends at the times of a trace: images/kernel/devices/deliveries.c.
+
+    ``rate_bps``: the mean rate of the trace. The module has its parameters
+    (``farpath.mechanisms.changes.device``): the trace, and the limits of its own buffer, which an
+    active queue replaces.
+    """
+
+    @property
+    def burst_bytes(self) -> int:
+        """The packet whose last byte an opportunity delivers."""
+        return self.frame_bytes
+
+    def tc_lines(self, port: str, verb: str = "add") -> list[str]:
+        """Return the lines for ``tc -batch`` that set this qdisc on a port."""
+        active = self.child_lines(port, verb) if self.aqm else []
+        return [f"qdisc {verb} dev {port} root handle 1: {DELIVERIES_MODULE}", *active]
+
+    def differences(self, qdisc: dict[str, Any]) -> list[str]:
+        """Describe how a qdisc, as ``tc -j qdisc show`` prints it, differs from this one."""
+        return kind_differences(qdisc, DELIVERIES_MODULE)
+
+    def child_differences(self, qdisc: dict[str, Any]) -> list[str]:
+        """Describe how the queue below it, empty for none, differs from the planned one."""
+        if self.aqm:
+            return super().child_differences(qdisc)
+        return [f"its buffer is a {qdisc['kind']}"] if qdisc else []
+
+
 def bottleneck_of(
     plan: Plan,
     rate_bps: int,
@@ -448,9 +478,7 @@ class FqMaxrate:
         return rate_differences(qdisc.get("options", {}).get("maxrate", 0), self.rate_bps)
 
 
-Qdisc = (
-    Bottleneck | DeliveryBottleneck | NetemDelay | NicQueue | FqPacing | FqMaxrate | ProcessorQueue
-)
+Qdisc = Bottleneck | NetemDelay | NicQueue | FqPacing | FqMaxrate | ProcessorQueue
 #: Those that may change during a run.
 ChangingQdisc = Bottleneck | NetemDelay
 

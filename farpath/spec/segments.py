@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from farpath.spec.deliveries import DeliveryBottleneck
 from farpath.spec.hosts import BACKGROUND, CLIENT, PINGER, SENDER, SERVER
 from farpath.spec.layout import Link, Wiring
 from farpath.spec.path import Path
 from farpath.spec.plan import Plan
 from farpath.spec.qdiscs import (
     Bottleneck,
+    DeliveryBottleneck,
     FqMaxrate,
     NetemDelay,
     bottleneck_of,
@@ -62,11 +62,12 @@ def _changing(line: NetemDelay | None, plan: Plan, far_delay_s: float) -> NetemD
     return line and replace(line, delay_changes=tuple(changes))
 
 
-def bottleneck(plan: Plan) -> Bottleneck | DeliveryBottleneck:
+def bottleneck(plan: Plan) -> Bottleneck:
     """The path's rate, and its buffer or active queue."""
     path = plan.path
     if path.rate_trace:
-        return DeliveryBottleneck(path.rate_bps, path.buffer_bytes, path.buffer_packets)
+        sizes = (path.buffer_bytes, path.frame_bytes, path.buffer_packets)
+        return DeliveryBottleneck(path.rate_bps, *sizes, aqm=path.queue)
     return bottleneck_of(
         *(plan, path.rate_bps, path.buffer_bytes, path.buffer_packets),
         aqm=path.queue,
@@ -74,7 +75,7 @@ def bottleneck(plan: Plan) -> Bottleneck | DeliveryBottleneck:
     )
 
 
-def bottleneck_back(plan: Plan) -> Bottleneck | DeliveryBottleneck | None:
+def bottleneck_back(plan: Plan) -> Bottleneck | None:
     """The bottleneck towards the senders: of the path's rate there, or like the other one.
 
     None if nothing limits that direction.

@@ -12,16 +12,12 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from farpath.base.errors import CheckFailedError, LabFailedError
-from farpath.spec.deliveries import (
-    OPPORTUNITY_BYTES,
-    DeliveryBottleneck,
-    opportunities_before,
-)
+from farpath.spec.deliveries import OPPORTUNITY_BYTES, opportunities_before
 from farpath.spec.ethernet import ETHERNET_HEADER_BYTES
 from farpath.spec.layout import Port
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import CHANGES_FILE
-from farpath.spec.qdiscs import Bottleneck, ChangingQdisc, changes_of
+from farpath.spec.qdiscs import Bottleneck, ChangingQdisc, DeliveryBottleneck, changes_of
 from farpath.tools import rtnetlink, tc
 from topologies import lay_out
 
@@ -89,7 +85,7 @@ def check_carried(raw_dir: FilePath, plan: Plan) -> None:
 
     The limit is the integral of the rate between two samples and what the bottleneck may send at
     one instant (``burst_bytes``), once more for each change. For a trace it is the opportunities
-    between the samples and the rest of the last one.
+    between the samples and what earlier ones left.
     """
     if not (plan.path.rate_changes or plan.path.rate_trace):
         return
@@ -114,13 +110,15 @@ def check_carried(raw_dir: FilePath, plan: Plan) -> None:
 
 
 def _check_delivered(port: str, samples: Sequence[tc.QueueSample], plan: Plan) -> None:
+    # Earlier opportunities may have left a rest, or delivered a part of a large packet
+    earlier_bytes = max(OPPORTUNITY_BYTES, plan.path.mtu_bytes)
     for before, after in pairwise(samples):
         opportunities = opportunities_before(
             plan.path.rate_trace, after.t_s + LATE_S
         ) - opportunities_before(plan.path.rate_trace, before.t_s)
         sent_bytes = after.bytes - before.bytes
         sent_bytes -= ETHERNET_HEADER_BYTES * (after.packets - before.packets)
-        if sent_bytes > OPPORTUNITY_BYTES * (opportunities + 1):
+        if sent_bytes > OPPORTUNITY_BYTES * opportunities + earlier_bytes:
             raise CheckFailedError(
                 f"{port} delivered {sent_bytes:,} bytes from {before.t_s:g} to {after.t_s:g} s; "
                 f"its trace has {opportunities:,} opportunities of {OPPORTUNITY_BYTES} bytes"

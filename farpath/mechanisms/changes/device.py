@@ -9,9 +9,9 @@ from typing import Any
 
 from farpath.guest.device import Device, Moments, Site
 from farpath.guest.link_changes import LinkChanges
-from farpath.spec.deliveries import OPPORTUNITY_BYTES, DeliveryBottleneck
+from farpath.spec.deliveries import OPPORTUNITY_BYTES
 from farpath.spec.protocol import DELIVERIES_MODULE
-from farpath.spec.qdiscs import changes_of
+from farpath.spec.qdiscs import DeliveryBottleneck, changes_of
 from farpath.tools import modules
 
 PARAMETERS = FilePath("/sys/module", DELIVERIES_MODULE, "parameters")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from farpath.planning.network_options import flow_routes
 from farpath.report.figures.style import QUIET, RULE, print_style
-from farpath.spec.deliveries import DeliveryBottleneck
 from farpath.spec.layout import Layout, Link, Node, Port
 from farpath.spec.plan import Plan
 from farpath.spec.processor import ProcessorQueue
 from farpath.spec.qdiscs import (
     JITTER_RATE_BPS,
     Bottleneck,
+    DeliveryBottleneck,
     FqMaxrate,
     FqPacing,
     NetemDelay,
@@ -73,16 +73,15 @@ def queue_labels(queue: Qdisc) -> list[str]:
             *(["changing delay"] if queue.changes else []),
             *(f"{name} {value}" for name, value in impairments.items() if value),
         ]
-    if isinstance(queue, Bottleneck | DeliveryBottleneck):
+    if isinstance(queue, Bottleneck):
         packets = f"{queue.buffer_packets} packets"
         size = packets if queue.buffer_packets else size_text(queue.buffer_bytes)
         rate = (
-            [rate_text(queue.rate_bps), *(["changing"] if queue.changes else [])]
-            if isinstance(queue, Bottleneck)
-            else [f"trace, mean {rate_text(queue.mean_bps)}"]
+            [f"trace, mean {rate_text(queue.rate_bps)}"]
+            if isinstance(queue, DeliveryBottleneck)
+            else [rate_text(queue.rate_bps), *(["changing"] if queue.changes else [])]
         )
-        aqm_kind = queue.aqm_kind if isinstance(queue, Bottleneck) else ""
-        return [*rate, f"{aqm_kind or 'buffer'} {size}"]
+        return [*rate, f"{queue.aqm_kind or 'buffer'} {size}"]
     if isinstance(queue, NicQueue):
         jitter = [f"jitter {queue.jitter_s * 1e6:g} us"] if queue.jitter_s else []
         if queue.rate_bps == JITTER_RATE_BPS:

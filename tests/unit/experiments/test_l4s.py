@@ -24,9 +24,14 @@ def test_flows_of_the_first_stack_have_their_share_of_all(tmp_path: FilePath) ->
     odd, all_16 = (sum(1 / n for n in range(1, 17, step)) for step in (2, 1))
     by_flows = {each.about["flows"]: each.value for each in found}
     assert by_flows == {"2": pytest.approx(of_two), "16": pytest.approx(odd / all_16)}
-    # DualPI2 couples its queues; others promise nothing, nor has CUBIC beside itself a theory
-    theories = {(each.about["queue"], each.about["stack"]): each.theory for each in found}
-    assert theories.pop(("dualpi2", "prague+cubic")) == analysis.coupled_share(20.0)
+    # DualPI2 couples its queues; others promise nothing, nor has CUBIC beside itself a theory, nor
+    # any path with losses, other traffic or a trace
+    impaired = ("loss", "background", "path")
+    theories = {
+        (each.about["queue"], each.about["stack"], any(each.about[name] for name in impaired)):
+        each.theory for each in found
+    }  # fmt: skip
+    assert theories.pop(("dualpi2", "prague+cubic", False)) == analysis.coupled_share(20.0)
     assert set(theories.values()) == {None}
 
 
@@ -55,13 +60,18 @@ def test_a_wait_is_what_is_above_the_base_rtt_from_a_time_on() -> None:
 
 def test_the_grid_is_whole_with_ten_draws() -> None:
     runs = load_experiment(analysis.EXPERIMENT).runs(WHOLE)
-    assert len(runs) == 10 * (5 * 3 + 5 + 3 + 4 + 1 + 2)
+    by_rtt, of_cubic, rates, jitters, flows = 7 * 4, 3, 4, 2, 4
+    stacks, losses, busy, buffers, traced = 4, 4, 2, 5, 2 * 7
+    two_stacks = by_rtt + rates + stacks + losses + jitters + busy + buffers + traced
+    assert len(runs) == 10 * (two_stacks + of_cubic + flows)
+    assert len({repr(run.plan) for run in runs}) == len(runs)
 
 
-def test_the_figure_has_a_line_for_each_queue_of_the_grid_and_nothing_else() -> None:
+def test_a_figure_has_a_line_for_each_queue_of_the_grid_and_nothing_else() -> None:
     def of(quantity: str, queue: str, value: float, **other: str) -> Measure:
-        about = {"stack": "prague+cubic", "queue": queue, "rtt": "20ms", "rate": "40Mbit",
-                 "jitter": "0ms", "flows": "2"} | other  # fmt: skip
+        asked = dict.fromkeys(analysis.ASKED, "")
+        about = {"stack": "prague+cubic", "queue": queue, "flows": "2", **asked,
+                 "rtt": "20ms", "rate": "40Mbit", "buffer": "100ms"} | other  # fmt: skip
         return measure(analysis.EXPERIMENT, quantity, value, about=about)
 
     known = [
@@ -73,8 +83,18 @@ def test_the_figure_has_a_line_for_each_queue_of_the_grid_and_nothing_else() -> 
             ("dualpi2", 0.1, {"jitter": "4ms"}),
         )
     ]
-    ((name, drawn),) = figure.figures(known, [])
-    assert name == analysis.EXPERIMENT
+    wifi = {"path": "wifi-trace", "rtt": "", "rate": "", "buffer": "750kB"}
+    known += [
+        of(quantity, queue, value, **wifi)
+        for quantity in (*figure.HEADINGS, analysis.UTILISATION)
+        for queue, value in (("dualpi2", 0.3), ("fq_codel", 0.7))
+    ]
+    (name, drawn), (of_traces, traced) = figure.figures(known, [])
+    assert (name, of_traces) == (analysis.EXPERIMENT, "l4s-traces")
     for axes in drawn.axes:
         lines = {each.get_label(): ys(each[0]) for each in axes.containers}
         assert lines == {"dualpi2": [0.5], "tail drop": [0.9]}
+    assert [axes.get_xticklabels()[0].get_text() for axes in traced.axes] == ["wifi"] * 4
+    for axes in traced.axes:
+        marks = {each.get_label(): ys(each[0]) for each in axes.containers}
+        assert marks == {"dualpi2": [0.3], "fq_codel": [0.7]}

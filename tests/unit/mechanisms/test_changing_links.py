@@ -19,9 +19,14 @@ from farpath.planning.request import RunRequest
 from farpath.record.identity import plan_identity
 from farpath.report.repeat import command_of
 from farpath.spec.changes import RateChanges, RttChanges
-from farpath.spec.deliveries import DeliveryBottleneck
 from farpath.spec.plan import Plan
-from farpath.spec.qdiscs import Bottleneck, LinkBottleneck, NetemDelay, TbfBottleneck
+from farpath.spec.qdiscs import (
+    Bottleneck,
+    DeliveryBottleneck,
+    LinkBottleneck,
+    NetemDelay,
+    TbfBottleneck,
+)
 from tests.support.refusals import refused
 from topologies import lay_out
 
@@ -122,7 +127,7 @@ def test_a_trace_is_read_into_the_plan(tmp_path: FilePath) -> None:
     plan = RunRequest(**SHORT, rate=f"trace:{file}", buffer="10packets").plan()
     assert plan.path.rate_trace == (0, 1, 1, 10)
     assert plan.path.rate_bps == round(4 * 1514 * 8 / 0.01)
-    assert DeliveryBottleneck(plan.path.rate_bps, 15_140, 10) in _queues(plan)
+    assert DeliveryBottleneck(plan.path.rate_bps, 15_140, 1514, 10) in _queues(plan)
     assert Plan.from_dict(json.loads(plan.to_json())) == plan
     assert command_of(plan) is None
 
@@ -172,11 +177,30 @@ def test_a_byte_order_mark_before_a_trace_is_left_out(tmp_path: FilePath) -> Non
     assert read_trace(f"trace:{file}") == (1, 2, 3)
 
 
-def test_an_active_queue_cannot_stand_behind_a_trace(tmp_path: FilePath) -> None:
+@pytest.mark.parametrize(
+    ("queue", "below"),
+    [
+        ("droptail", []),
+        ("codel:target=5ms", ["qdisc add dev s1 parent 1:1 handle 10: codel limit 10 target 5ms"]),
+        # tc does not know it: the guest sets it by rtnetlink
+        ("dualpi2", []),
+    ],
+)
+def test_an_active_queue_stands_below_a_trace_in_the_place_of_its_buffer(
+    tmp_path: FilePath, queue: str, below: list[str]
+) -> None:
     file = tmp_path / "even.down"
     file.write_text("".join(f"{time_ms}\n" for time_ms in range(1, 11)))
-    with refused("queue", "codel"):
-        RunRequest(**{**SHORT, "rate": f"trace:{file}", "queue": "codel"}).plan()
+    options = {"rate": f"trace:{file}", "queue": queue, "buffer": "10packets"}
+    (link,) = (
+        queue
+        for queue in _queues(RunRequest(**{**SHORT, **options}).plan())
+        if isinstance(queue, DeliveryBottleneck)
+    )
+    assert link.tc_lines("s1") == ["qdisc add dev s1 root handle 1: deliveries", *below]
+    assert link.aqm_kind == ("" if queue == "droptail" else queue.partition(":")[0])
+    assert link.child_differences({"kind": "pfifo", "options": {}})
+    assert bool(link.child_differences({})) == bool(link.aqm)
 
 
 @pytest.mark.parametrize(

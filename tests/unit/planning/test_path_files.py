@@ -89,6 +89,40 @@ def test_a_faulty_path_file_is_refused_by_file_and_field(
     assert "\n" not in caught.value.message
 
 
+def _traced(folder: FilePath, trace: str, rate_trace: str = "mine.down") -> FilePath:
+    """Write a path file that names a trace beside it."""
+    text = path_files.named_paths()["wifi-trace"].read_text()
+    text = text.replace('name = "wifi-trace"', 'name = "mine"')
+    text = text.replace('"wifi-trace.down"', f'"{rate_trace}"').replace("30_612_676", "6_056_000")
+    (folder / "mine.down").write_text(trace)
+    file = folder / "mine.toml"
+    file.write_text(text)
+    return file
+
+
+def test_a_path_file_names_a_trace_beside_it(tmp_path: FilePath) -> None:
+    path = path_files.load_path(_traced(tmp_path, "2\n4\n6\n"))
+    assert path.rate_trace == (2, 4, 6)
+    assert path.rate_bps == 8 * 1514 * 500
+
+
+@pytest.mark.parametrize(
+    ("trace", "rate_trace", "complaint"),
+    [
+        ("2\n4\n", "../mine.down", "rate_trace: '../mine.down' is no name of a file beside"),
+        ("2\n4\n", "none.down", "none.down: No such file"),
+        ("2\nx\n", "mine.down", "rate_trace is 'mine.down': line 2 is 'x'"),
+        ("1\n2\n", "mine.down", "rate_bps is '6056000 bit/s': it must be 12112000 bit/s, the mean"),
+    ],
+)
+def test_a_faulty_trace_of_a_path_file_is_refused(
+    tmp_path: FilePath, trace: str, rate_trace: str, complaint: str
+) -> None:
+    with pytest.raises(BadInputError, match=complaint) as caught:
+        path_files.load_path(_traced(tmp_path, trace, rate_trace))
+    assert "\n" not in caught.value.message
+
+
 def test_a_missing_path_file_is_refused(tmp_path: FilePath) -> None:
     with pytest.raises(BadInputError, match="No such file"):
         path_files.load_path(tmp_path / "none.toml")

@@ -1,22 +1,22 @@
 """Traces of delivery opportunities of a cellular link and of Wi-Fi, drawn from two models.
 
-``python -m experiments.bbr3.traces`` writes them into ``paths/lte-trace.toml`` and
-``paths/wifi-trace.toml``, behind what these files say of their paths. Both repeat after
-``LENGTH_MS``.
+The paths ``lte-trace`` and ``wifi-trace`` have them:
+``python -m farpath.mechanisms.changes.radio_traces`` writes them beside the files of these paths.
+Both repeat after ``LENGTH_MS``.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from importlib import resources
 from pathlib import Path as FilePath
 
 #: Length of a trace: a run of 30 s has it twice.
 LENGTH_MS = 15_000
 SEED = 1
-PATHS = FilePath(__file__).parent / "paths"
-#: The line of a path's file behind which its trace stands.
-MARK = "rate_trace = [\n"
+#: Name of the file of a trace in mahimahi's format, by the name of its path.
+FILE = "{}.down"
 
 # The cellular link: Winstein, Sivaraman, Balakrishnan, Stochastic Forecasts Achieve High Throughput
 # and Low Delay over Cellular Networks, NSDI 2013, section 3.1. Packets are a Poisson process whose
@@ -84,22 +84,16 @@ def wifi_ms(length_ms: int = LENGTH_MS, seed: int = SEED) -> list[int]:
 TRACES = {"lte-trace": lte_ms, "wifi-trace": wifi_ms}
 
 
-def with_trace(text: str, times_ms: Iterable[int]) -> str:
-    """Return the text of a path's file with another trace, a second on each line."""
-    seconds: dict[int, list[str]] = {}
-    for time_ms in times_ms:
-        seconds.setdefault(time_ms // 1000, []).append(str(time_ms))
-    rows = "".join(f"    {', '.join(row)},\n" for row in seconds.values())
-    before, _, old = text.partition(MARK)
-    behind = old.partition("]\n")[2]
-    return f"{before}{MARK}{rows}]\n{behind}"
+def trace_text(times_ms: Iterable[int]) -> str:
+    """Return the text of a trace's file."""
+    return "".join(f"{time_ms}\n" for time_ms in times_ms)
 
 
 def main() -> None:
-    """Write both traces into the files of their paths."""
+    """Write both traces beside the files of their paths."""
     for name, times_ms in TRACES.items():
-        file = PATHS / f"{name}.toml"
-        file.write_text(with_trace(file.read_text(), times_ms()))
+        folder = FilePath(str(resources.files("topologies"))) / "paths"
+        (folder / FILE.format(name)).write_text(trace_text(times_ms()))
 
 
 if __name__ == "__main__":
