@@ -64,12 +64,10 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         ]
         if len(stacks) > 1:
             values.insert(0, (SHARE, "", sum(means_bps[::2]) / sum(means_bps), theory))
-        # A draw is a seed that also moves the flows' starts
-        seed = int(request.draw or plan.seed)
         measured += [
             Measure(
-                EXPERIMENT, ", ".join(filter(None, words)), name, unit, value, seed, expected,
-                about=about,
+                EXPERIMENT, ", ".join(filter(None, words)), name, unit, value,
+                recorded.run.repetition, expected, about=about,
             )
             for name, unit, value, expected in values
         ]  # fmt: skip

@@ -50,7 +50,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         plan, record = recorded.run.plan, recorded.record
         requested, stack = recorded.run.request.stack, plan.stacks[0].name
         packets = queue_packets(record)
-        flows, draw = plan.schedule.flows, int(recorded.run.request.draw or 1)
+        flows, draw = plan.schedule.flows, recorded.run.repetition
         total_bps = sum(flow_metrics.mean_bps(record, each.name) for each in flows)
         largest = float(largest_packets(len(flows))) if stack == DCTCP else None
         values = (

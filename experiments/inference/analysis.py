@@ -16,7 +16,7 @@ import numpy as np
 from experiments.seven_regions.paper_columns import LAB_COLUMNS
 from experiments.seven_regions.published import Published, all_published
 from farpath.base.documents import check_format_version, read_json
-from farpath.base.errors import BadInputError, MachineLacksError
+from farpath.base.errors import BadInputError
 from farpath.base.files import write_text
 from farpath.metrics.link import summarise_record
 from farpath.metrics.run import Summary
@@ -184,13 +184,7 @@ def infer(title: str, runs: Sequence[TestRun], seed: int = 1) -> Inference:
         by_stack[run.stack].append(run)
     if min(map(len, by_stack.values())) < FEWEST:
         return Inference(title, tuple(runs))
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError as error:
-        raise MachineLacksError(
-            "scikit-learn is missing, which the inference needs: run "
-            "'.venv/bin/pip install -e .[inference]', then the same command again"
-        ) from error
+    from threadpoolctl import threadpool_limits
 
     # Matrices are small, for which more threads of BLAS than one wait for each other
     with threadpool_limits(1):

@@ -12,7 +12,9 @@ from .tables import inference_tables as tables
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FILE", "extended", "figures", "of_runs", "read", "tables", "write"]
+__all__ = ["FILE", "PACKAGES", "extended", "figures", "of_runs", "read", "tables", "write"]
+
+PACKAGES = {"sklearn": "scikit-learn", "threadpoolctl": "threadpoolctl"}
 
 
 def figures(inference: Inference) -> Iterator[tuple[str, Figure]]:

@@ -95,11 +95,12 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
             (SECOND_WAIT, "ms", wait_ms(record.trace, names[1::2], *times), None),
             (UTILISATION, "", total_bps / flow_metrics.goodput_bps(plan), None),
         )
-        # Where nothing is random, the number of the draw stands for a seed
-        seed = int(request.draw or plan.seed)
         measured += [
-            Measure(EXPERIMENT, ", ".join(words), name, unit, value, seed, expected, about=about)
+            Measure(
+                EXPERIMENT, ", ".join(words), name, unit, value, recorded.run.repetition, expected,
+                about=about,
+            )
             for name, unit, value, expected in values
             if not np.isnan(value)
-        ]
+        ]  # fmt: skip
     return measured

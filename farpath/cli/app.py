@@ -109,8 +109,16 @@ def command_line() -> TyperGroup:
     return with_plain_help(group)
 
 
+class _EndedBySignal(SystemExit):
+    """The end by a signal, with the status that a shell gives it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.name = signal.Signals(number).name
+
+
 def _exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
+    raise _EndedBySignal(number)
 
 
 def _remove_stale_shares() -> None:
@@ -194,6 +202,9 @@ def main() -> None:
         if error.detail:
             print("\n".join(f"  | {line}" for line in error.detail.splitlines()), file=sys.stderr)
         sys.exit(error.exit_status)
+    except _EndedBySignal as end:
+        print(f"farpath: ended by {end.name}; nothing half made is left", file=sys.stderr)
+        raise
     except (KeyboardInterrupt, typer.Abort):
         print("farpath: interrupted; nothing half made is left", file=sys.stderr)
         sys.exit(INTERRUPTED)

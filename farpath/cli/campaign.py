@@ -175,10 +175,13 @@ def _conduct(job: CampaignJob, qemu: bool, report_dir: FilePath | None) -> None:
     """Make the runs that are missing, then the report of all that have records."""
     from farpath.report.html.run_page import save_pictures
     from farpath.report.records_report import check_report
+    from farpath.runs.analyses import require_packages, results_module
     from farpath.runs.campaign import make_campaign
     from farpath.runs.cluster import make_on_cluster
 
     parts = () if report_dir is None else _report_parts(job)
+    if report_dir is not None and (results := results_module(job.experiment.name, job.experiments)):
+        require_packages(results)
     if report_dir is not None and parts == job.parts:
         check_report(report_dir)
     failure = None

@@ -59,7 +59,7 @@ def selftests(
     make_directory(out)
     results = run_selftests(
         *(images, folder, scripts, count, out / "selftests.console.log"),
-        _keep_quiet if as_json else _print_result,
+        _log_result if as_json else _print_result,
     )
     if as_json:
         print(json.dumps({"scripts": [asdict(one) for one in results]}))
@@ -86,17 +86,20 @@ def _summary(name: str, runs: list[Selftest]) -> str:
     )
 
 
-def _keep_quiet(_result: Selftest) -> None:
-    """Print nothing of a script: all results are one object."""
+def _line(result: Selftest) -> str:
+    """Return a line for a run of a script."""
+    skipped = f", {result.skipped_tests} of them skipped" if result.skipped_tests else ""
+    return f"{_word(result):6} {result.name} ({result.tests} tests{skipped}, {result.took_s:.1f} s)"
+
+
+def _log_result(result: Selftest) -> None:
+    """Tell of a run of a script: all results are one object on the standard output."""
+    LOG.info(f"selftests: {_line(result)}")
 
 
 def _print_result(result: Selftest) -> None:
     """Print a line for a run of a script, and the end of its output if it did not pass."""
-    skipped = f", {result.skipped_tests} of them skipped" if result.skipped_tests else ""
-    print(
-        f"{_word(result):6} {result.name} ({result.tests} tests{skipped}, {result.took_s:.1f} s)",
-        flush=True,
-    )
+    print(_line(result), flush=True)
     if _word(result) != "ok":
         shown = result.failures or result.output.strip().splitlines()[-20:]
         for line in shown:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path as FilePath
 from types import ModuleType
 
+from farpath.base.errors import MachineLacksError
 from farpath.base.experiment_modules import ANALYSIS, RESULTS, experiment_module
 from farpath.base.project import EXPERIMENTS, experiment_folder
 from farpath.metrics.measures import MEASURES_FILE, Measure, read_measures
@@ -42,9 +45,21 @@ def results_module(name: str, experiments: FilePath = EXPERIMENTS) -> ModuleType
     ``of_runs(experiment, recorded_runs)`` makes it, ``extended(earlier, experiment, runs,
     recorded_runs)`` adds runs to an earlier one, and its ``runs`` are all of them. ``write(results,
     file)`` and ``read(file)`` keep it. ``tables(results)`` and ``figures(results)``, which yields
-    each figure with its file's stem, show it.
+    each figure with its file's stem, show it. ``PACKAGES``, which a file may leave out: the
+    packages that ``of_runs`` needs beside farpath's own, by the names of their modules.
     """
     return experiment_module(name, RESULTS, experiments)
+
+
+def require_packages(results: object) -> None:
+    """Raise MachineLacksError if a package is missing that the results of runs need."""
+    packages: Mapping[str, str] = getattr(results, "PACKAGES", {})
+    missing = [package for module, package in packages.items() if find_spec(module) is None]
+    if missing:
+        raise MachineLacksError(
+            f"{', '.join(missing)} is missing, which the results of these runs need: run "
+            f"'{sys.executable} -m pip install {' '.join(missing)}', then the same command again"
+        )
 
 
 def measures_of(

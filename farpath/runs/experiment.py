@@ -71,6 +71,11 @@ class WantedRun:
     mechanisms: tuple[str, ...] = ()
 
     @property
+    def repetition(self) -> int:
+        """Which of the runs of equal options it is: the number of its draw, or else its seed."""
+        return int(self.request.draw or self.plan.seed)
+
+    @property
     def on_host(self) -> bool:
         """Whether it is a run of the host lab."""
         return platform_of(self.plan).measures_cpu

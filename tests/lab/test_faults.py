@@ -109,17 +109,24 @@ def start(tmp_path: FilePath) -> Iterator[Callable[..., Running]]:
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+    ("number", "status", "said"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "ended by SIGTERM"),
+        (signal.SIGHUP, 129, "ended by SIGHUP"),
+    ],
 )
 def test_a_stopped_run_leaves_no_process_no_directory_and_no_record(
-    start: Callable[..., Running], number: signal.Signals, status: int
+    start: Callable[..., Running], number: signal.Signals, status: int, said: str
 ) -> None:
     running = start(LONG)
     running.await_traffic()
     assert running.guest_pids()
     assert running.shares()
     running.process.send_signal(number)
-    assert running.process.wait() == status
+    _, output = running.process.communicate()
+    assert running.process.returncode == status
+    assert output.endswith(f"farpath: {said}; nothing half made is left\n")
     running.await_tidy()
     assert list(running.out.iterdir()) == []
 

@@ -1,8 +1,13 @@
-"""The list of studies."""
+"""The list of studies, and what their results need."""
 
 from __future__ import annotations
 
-from farpath.runs.analyses import measured_experiments
+from types import SimpleNamespace
+
+import pytest
+
+from farpath.base.errors import MachineLacksError
+from farpath.runs.analyses import measured_experiments, require_packages, results_module
 from farpath.runs.experiment import load_experiment
 from tests.support.study_runs import ALL_ANALYSES, HOST_ANALYSES
 
@@ -19,3 +24,13 @@ def test_experiments_of_the_host_lab_are_not_of_the_companion_and_run_there_alon
         sets = load_experiment(name).sets
         assert set(sets) == {"whole", "quick"}
         assert all(run.on_host for runs in sets.values() for run in runs)
+
+
+def test_missing_packages_of_the_results_are_named_before_any_run() -> None:
+    packages = {"math": "python", "no_such_module": "no-such-package"}
+    with pytest.raises(MachineLacksError, match=r"^no-such-package is missing, .* pip install no-"):
+        require_packages(SimpleNamespace(PACKAGES=packages))
+    require_packages(SimpleNamespace())
+    inference = results_module("inference")
+    assert inference is not None
+    require_packages(inference)
