@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from typing import IO
 
 from farpath.guest.network import network_namespace
 from farpath.tools.commands import note
-
-#: The program that sends and receives over MPTCP.
-MPTCP_TRANSFER = (sys.executable, "-S", "-m", "farpath.programs.mptcp.guest.transfer")
 
 
 class BareHost:

@@ -29,8 +29,6 @@ LIBRARIES = "/dev/farpath"
 #: Users' congestion controls for UDT: where the guest mounts them, and their path in containers.
 CONGESTIONS_MOUNT = BUNDLES / ".congestions"
 CONGESTIONS = "/dev/congestions"
-#: The file to which a program of QUIC writes its qlog.
-QLOG = "/dev/qlog"
 #: The device of a host's disk in its containers.
 DISK = "/dev/disk"
 #: The library that discards what a receiver reads, the one of a sender that waits while its path

@@ -1,7 +1,8 @@
 """Device: the part of a mechanism that is in the guest, at one site.
 
 A folder of ``farpath/mechanisms`` or ``farpath/programs`` names its devices in ``device.py``, as
-``DEVICES``; ``guest/`` has programs that they start. Of the folder these two reach the guest. They
+``DEVICES``, and that of a program how its flows start (``farpath.guest.flow_ends``); ``guest/``
+has programs that they start. Of the folder these two reach the guest. They
 import the standard library, ``farpath.spec``, ``farpath.tools``, ``farpath.guest`` and the errors.
 """
 
@@ -13,6 +14,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
+from types import ModuleType
 from typing import Any
 
 from farpath.guest.network import Network
@@ -121,15 +123,20 @@ class Device:
         return {}
 
 
-def device_classes() -> list[type[Device]]:
-    """Return the devices of all folders, in the order of the folders' names."""
-    found: list[type[Device]] = []
+def device_modules() -> list[ModuleType]:
+    """Return ``device.py`` of all folders that have one, in the order of the folders' names."""
+    found: list[ModuleType] = []
     for package in PACKAGES:
         places = importlib.import_module(package).__path__
         for folder in sorted(one.name for one in pkgutil.iter_modules(places) if one.ispkg):
             if importlib.util.find_spec(name := f"{package}.{folder}.device"):
-                found += importlib.import_module(name).DEVICES
+                found.append(importlib.import_module(name))
     return found
+
+
+def device_classes() -> list[type[Device]]:
+    """Return the devices of all folders, in the order of the folders' names."""
+    return [device for module in device_modules() for device in module.DEVICES]
 
 
 def exit_message(title: str, process: subprocess.Popen[bytes], errors: FilePath) -> str:

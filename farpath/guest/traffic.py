@@ -11,35 +11,21 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import IO
 
-from farpath.guest.bare_host import MPTCP_TRANSFER, BareHost
-from farpath.guest.containers import (
-    ACCEPT_LIBRARY,
-    CONGESTIONS,
-    DISK,
-    DRAIN_LIBRARY,
-    PRELOAD,
-    QLOG,
-    SINK_LIBRARY,
-    TRANSFER_LIBRARY,
-    EndHost,
-    EndHosts,
-)
+from farpath.guest.bare_host import BareHost
+from farpath.guest.containers import EndHost, EndHosts
 from farpath.guest.device import LEAD_S, Device, DeviceError, Moments
+from farpath.guest.flow_ends import FlowEnds, ends_of, make_files
 from farpath.guest.network import Network, network_namespace
 from farpath.guest.qdiscs import is_known_to_tc, unknown_to_tc
 from farpath.guest.routers import host_names
 from farpath.guest.system import NS_PER_S, wait_after_tick, wait_until
 from farpath.guest.tc_process import TcProcess
-from farpath.spec.datagrams import pacing_bps, size_bytes
 from farpath.spec.hosts import Pair
 from farpath.spec.plan import IDLE_PINGS, Plan
-from farpath.spec.protocol import QLOG_FILE, SCHEDULE_START_FILE
+from farpath.spec.protocol import SCHEDULE_START_FILE
 from farpath.spec.qdiscs import Qdisc
 from farpath.spec.schedule import Flow
-from farpath.spec.sites import discards_payload
-from farpath.spec.stack import IPERF3, MPTCP, QUIC, UDP
-from farpath.spec.transfer import block_bytes
-from farpath.tools import accepts, iperf3, iperf3_like, ping, rtnetlink, traceroute
+from farpath.tools import accepts, ping, rtnetlink, traceroute
 from farpath.tools.commands import run
 
 #: Where the guest writes the names of hosts and routers, and where its tools look for them.
@@ -116,6 +102,7 @@ class Traffic:
         self.files: list[IO[bytes]] = []
         self.running: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.titles: dict[str, str] = {}
+        self.ends = {stack.label: ends_of(stack) for stack in plan.stacks}
 
     def _output(self, name: str) -> IO[bytes]:
         file = (self.raw / name).open("wb")
@@ -237,56 +224,9 @@ class Traffic:
         (self.raw / "traceroute.out").write_text(output)
         return output
 
-    def _receiver_environment(self, flow: Flow) -> dict[str, str]:
-        """Return the environment variables of a flow's receiving program."""
-        if self.plan.stack_of(flow).program not in (IPERF3, UDP):
-            return {}
-        if not discards_payload(self.plan, flow):
-            return {PRELOAD: ACCEPT_LIBRARY}
-        wake_bytes = self.plan.settings.wake_bytes
-        return {
-            PRELOAD: f"{ACCEPT_LIBRARY}:{SINK_LIBRARY}",
-            "SINK_WAKE_BYTES": str(wake_bytes),
-        }
-
-    def _commands(self, flow: Flow) -> tuple[list[str], list[str]]:
-        """Return the commands of a flow's receiver and sender."""
-        stack = self.plan.stack_of(flow)
-        interval_s = self.plan.settings.flow_interval_s
-        address = self.network.address(flow.receiver)
-        transfer_bytes = self.plan.transfer_bytes
-        if stack.program == IPERF3:
-            source, sink = (DISK if disk else "" for disk in (self.plan.source, self.plan.sink))
-            return (
-                iperf3.server_arguments(flow, interval_s, sink),
-                iperf3.client_arguments(
-                    *(flow, address, interval_s, stack.congestion),
-                    *(self.plan.settings.cpu_is_free or transfer_bytes > 0, source),
-                    block_bytes(transfer_bytes) if transfer_bytes else iperf3.BLOCK_BYTES,
-                ),
-            )
-        if stack.program == UDP:
-            pacing = pacing_bps(stack, self.plan.ip_version)
-            return (
-                iperf3.server_arguments(flow, interval_s),
-                iperf3.datagram_client_arguments(
-                    flow, address, interval_s, size_bytes(stack), pacing
-                ),
-            )
-        if stack.program == MPTCP:
-            options = {"congestion": stack.congestion}
-            program = [*MPTCP_TRANSFER, "--ip-version", str(self.plan.ip_version)]
-            return (
-                iperf3_like.server_arguments(program, flow, interval_s, {}),
-                iperf3_like.client_arguments(program, flow, address, interval_s, options),
-            )
-        program = list(stack.root_command) if stack.root else [stack.program]
-        if stack.own_congestion:
-            program += ["--congestion-file", f"{CONGESTIONS}/{stack.own_congestion}"]
-        return (
-            iperf3_like.server_arguments(program, flow, interval_s, stack.parameters),
-            iperf3_like.client_arguments(program, flow, address, interval_s, stack.parameters),
-        )
+    def _ends(self, flow: Flow) -> FlowEnds:
+        """Return what a flow's programs start with."""
+        return self.ends[flow.stack]
 
     def _start_end(
         self,
@@ -299,14 +239,15 @@ class Traffic:
     ) -> None:
         """Start the program of one end of a flow."""
         clock = {"FARPATH_CLOCK": self.plan.settings.clock}
-        bare = self.plan.stack_of(flow).program == MPTCP
+        bare = self._ends(flow).on_bare_host
         end = BareHost(self.network.pid(host)) if bare else self.hosts.for_flow(flow, host)
         self._start(end, label, command, clock | environment, written)
 
     def _start_receiver(self, flow: Flow) -> None:
-        server, _ = self._commands(flow)
-        environment = self._receiver_environment(flow)
-        self._start_end(flow, flow.receiver, f"{flow.name}-receiver", server, environment)
+        ends = self._ends(flow)
+        command = ends.receiver(self.plan, flow)
+        environment = ends.receiver_environment(self.plan, flow)
+        self._start_end(flow, flow.receiver, f"{flow.name}-receiver", command, environment)
 
     def _check_receiver(self, flow: Flow) -> None:
         """Raise TrafficError if a flow's receiver does not listen yet."""
@@ -316,34 +257,12 @@ class Traffic:
                 f"{flow.port}, {LEAD_S:g} s after its start"
             )
 
-    def _sender_environment(self, flow: Flow) -> dict[str, str]:
-        """Return the environment variables of a flow's sending program."""
-        if self.plan.stack_of(flow).program not in (IPERF3, UDP):
-            return {}
-        libraries = [DRAIN_LIBRARY] if self.plan.settings.cpu_is_free else []
-        transfer_bytes = self.plan.transfer_bytes
-        limit = {"TRANSFER_BYTES": str(transfer_bytes)} if transfer_bytes else {}
-        if limit:
-            libraries.append(TRANSFER_LIBRARY)
-        return {PRELOAD: ":".join(libraries), **limit} if libraries else {}
-
     def _start_sender(self, flow: Flow) -> None:
-        _, client = self._commands(flow)
-        environment, qlog = self._sender_environment(flow), self._qlog(flow)
-        if qlog:
-            client += ["--qlog-file", QLOG]
-        written = {QLOG: str(qlog)} if qlog else {}
-        self._start_end(flow, flow.sender, f"{flow.name}-sender", client, environment, written)
-
-    def _qlog(self, flow: Flow) -> FilePath | None:
-        """Make the file of a flow's qlog, which its sender may write; None if it has none."""
-        stack = self.plan.stack_of(flow)
-        if stack.program != QUIC or stack.parameters["qlog"] == "0":
-            return None
-        file = self.raw / QLOG_FILE.format(flow=flow.name)
-        file.touch()
-        file.chmod(0o666)
-        return file
+        ends, address = self._ends(flow), self.network.address(flow.receiver)
+        command = ends.sender(self.plan, flow, address)
+        environment = ends.sender_environment(self.plan, flow)
+        written = make_files(self.raw, ends.written(self.plan, flow))
+        self._start_end(flow, flow.sender, f"{flow.name}-sender", command, environment, written)
 
     def _flow_moments(self) -> Moments:
         """Return when receivers and senders of this site start, in s from the schedule's start."""

@@ -1,4 +1,4 @@
-"""Parts of folders of their own run in the guest: a mechanism and a topology."""
+"""Parts of folders of their own run in the guest: a mechanism, a program and a topology."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from farpath.base.project import PROJECT
-from tests.support import added_mechanism, added_topology
+from tests.support import added_mechanism, added_program, added_topology
 
 CALL = """
 from farpath.cli.app import main
@@ -60,3 +60,15 @@ def test_a_topology_is_built_in_both_sites_and_read_back(tmp_path: FilePath) -> 
     readback = record["readback"]["after"]
     assert {"s2-eth2"} == {one["dev"] for one in readback["qdiscs"] if one["kind"] == "bottleneck"}
     assert {"sender", "sender2", "pinger", "receiver"} == set(readback["routes"])
+
+
+def test_the_ends_of_a_program_s_flows_start_as_its_folder_says(tmp_path: FilePath) -> None:
+    added_program.add_capped(tmp_path)
+    options = ("--stack=capped", "--rate=100Mbit", "--json")
+    ended = farpath(added_program.FIND, tmp_path, *options)
+    assert ended.returncode == 0, ended.stderr
+    assert record_of(tmp_path)["plan"]["stacks"][0]["program"] == "capped"
+    (flow,) = json.loads(ended.stdout)["metrics"]["flows"]
+    print(f"{flow['throughput_bps'] / 1e6:.2f} Mbit/s of payload")
+    # Without the cap it has nearly all of the 100 Mbit/s
+    assert flow["throughput_bps"] == pytest.approx(added_program.CAP_BPS, rel=0.1)

@@ -11,10 +11,14 @@ from pathlib import Path as FilePath
 
 from farpath.guest.device import Device, Site, exit_message
 from farpath.guest.network import network_namespace
+from farpath.programs.iperf3.device import Iperf3Ends
 from farpath.programs.udp.guest.datagram_listener import Listening
-from farpath.spec.datagrams import notes_arrivals, sent_spacing_ns
+from farpath.spec.datagrams import notes_arrivals, pacing_bps, sent_spacing_ns, size_bytes
+from farpath.spec.plan import Plan
 from farpath.spec.protocol import ARRIVALS_FILE
 from farpath.spec.schedule import Flow
+from farpath.spec.stack import UDP
+from farpath.tools import iperf3
 
 PROGRAM = (sys.executable, "-S", "-m", "farpath.programs.udp.guest.datagram_listener")
 
@@ -86,3 +90,23 @@ class DatagramListeners(Device):
 
 
 DEVICES = (DatagramListeners,)
+
+
+class DatagramEnds(Iperf3Ends):
+    """iperf3 over UDP."""
+
+    program = UDP
+
+    def receiver(self, plan: Plan, flow: Flow) -> list[str]:
+        """Return the command of a receiver."""
+        return iperf3.server_arguments(flow, plan.settings.flow_interval_s)
+
+    def sender(self, plan: Plan, flow: Flow, address: str) -> list[str]:
+        """Return the command of a sender, whose datagrams fq spaces."""
+        stack, interval_s = plan.stack_of(flow), plan.settings.flow_interval_s
+        return iperf3.datagram_client_arguments(
+            flow, address, interval_s, size_bytes(stack), pacing_bps(stack, plan.ip_version)
+        )
+
+
+ENDS = DatagramEnds()
