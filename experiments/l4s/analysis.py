@@ -9,6 +9,7 @@ import numpy as np
 
 from farpath.metrics import flow as flow_metrics
 from farpath.metrics.measures import Measure
+from farpath.metrics.run import Array
 from farpath.runs.experiment import RecordedRun
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ SHARE = "share of the first stack"
 FIRST_WAIT = "99th percentile of the first stack's wait"
 SECOND_WAIT = "99th percentile of the second stack's wait"
 UTILISATION = "utilisation"
+COUPLING = "marks over the root of losses"
+MARKS = "marks in a window of the first stack"
 #: The queue of a run that asks for none.
 TAIL_DROP = "tail drop"
 #: DualPI2's target of the classic queue, and where it begins to mark the other one
@@ -28,6 +31,9 @@ CLASSIC_TARGET_MS, STEP_MS = 15.0, 1.0
 #: (draft-briscoe-iccrg-prague-congestion-control, section 2.4.4).
 REFERENCE_RTT_MS = 25.0
 COUPLED, COUPLED_STACKS = "dualpi2", "prague+cubic"
+#: The factor of DualPI2's coupling (RFC 9332, section 2.1), and the marks in a window of a stack
+#: that reduces it by half of the marked part and adds a packet, both in each round trip.
+COUPLING_FACTOR, MARKS_IN_WINDOW = 2.0, 2.0
 #: Buffers of the runs that are not about a buffer: by default, and those of the paths of a trace.
 BUFFERS = ("100ms", "750kB", "1500kB")
 #: Options of a run that its measures tell of; with an impairment the coupling promises no share.
@@ -49,6 +55,40 @@ def wait_ms(
     return float(np.percentile(rtts_us, 99)) / 1e3 - base_ms if len(rtts_us) else float("nan")
 
 
+def _counts(trace: pd.DataFrame | None, flow: str, from_s: float) -> Array | None:
+    """Return how many packets a flow delivered, of which marked, and retransmitted after a time."""
+    if trace is None:
+        return None
+    rows = trace[(trace["flow"] == flow) & (trace["t_s"] > from_s)]
+    counts = rows[["delivered_packets", "delivered_ce_packets", "retransmits"]].to_numpy(float)
+    differences: Array = counts[-1:] - counts[:1]
+    return differences[0] if len(differences) else None
+
+
+def parts(trace: pd.DataFrame | None, flows: Iterable[str], from_s: float) -> tuple[float, float]:
+    """Return the marked and the retransmitted part of what flows delivered after a time.
+
+    They are means over flows that delivered anything, of a run's trace; NaN without any.
+    """
+    found = []
+    for flow in flows:
+        counts = _counts(trace, flow, from_s)
+        if counts is not None and counts[0]:
+            found.append(counts[1:] / counts[0])
+    if not found:
+        return float("nan"), float("nan")
+    marked_part, resent_part = np.mean(found, axis=0)
+    return float(marked_part), float(resent_part)
+
+
+def window_packets(trace: pd.DataFrame | None, flows: Iterable[str], from_s: float) -> float:
+    """Return the mean congestion window of flows after a time, in packets; NaN without a trace."""
+    if trace is None:
+        return float("nan")
+    settled = trace["flow"].isin(list(flows)) & (trace["t_s"] > from_s)
+    return float(trace.loc[settled, "cwnd_packets"].mean())
+
+
 def coupled_share(rtt_ms: float) -> float:
     """Return the share of Prague at a DualPI2 that it shares with as many flows of CUBIC.
 
@@ -63,6 +103,8 @@ def coupled_share(rtt_ms: float) -> float:
 def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
     """Measure the first stack's part of all throughput, both waits and utilisation.
 
+    At a DualPI2 that a path alone decides, also the coupling: the part of Prague's packets that
+    were marked, over the root of the part that CUBIC lost, and Prague's marks in a window.
     Flows of two stacks take turns. Of two flows of one stack the first counts as the first stack,
     and a flow alone has no share. ``about``: ``stack``, ``queue``, number of ``flows`` and the
     options of ``ASKED``, empty where a run does not give them.
@@ -89,11 +131,19 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         is_clean = not any(about[option] for option in ("path", "loss", "background"))
         theory = coupled_share(plan.path.rtt_ms) if is_coupled and is_clean else None
         first_bps = sum(means_bps[name] for name in names[::2])
+        coupling, marks = np.nan, np.nan
+        if theory is not None:
+            marked, _ = parts(record.trace, names[::2], times[1])
+            _, lost = parts(record.trace, names[1::2], times[1])
+            coupling = marked / np.sqrt(lost) if lost else np.nan
+            marks = marked * window_packets(record.trace, names[::2], times[1])
         values = (
             (SHARE, "", first_bps / total_bps if len(names) > 1 else np.nan, theory),
             (FIRST_WAIT, "ms", wait_ms(record.trace, names[::2], *times), None),
             (SECOND_WAIT, "ms", wait_ms(record.trace, names[1::2], *times), None),
             (UTILISATION, "", total_bps / flow_metrics.goodput_bps(plan), None),
+            (COUPLING, "", coupling, COUPLING_FACTOR),
+            (MARKS, "", marks, MARKS_IN_WINDOW),
         )
         measured += [
             Measure(

@@ -58,6 +58,25 @@ def test_a_wait_is_what_is_above_the_base_rtt_from_a_time_on() -> None:
     assert np.isnan(analysis.wait_ms(trace, ["flow3"], 20.0, 1.0))
 
 
+def test_parts_are_of_what_each_flow_delivered_after_a_time() -> None:
+    trace = pd.DataFrame(
+        [
+            ("flow1", 0.5, 10, 100, 50, 9),
+            ("flow1", 2.0, 20, 1000, 60, 10),
+            ("flow1", 9.0, 40, 2000, 160, 15),
+            ("flow3", 2.0, 30, 0, 0, 0),
+            ("flow3", 9.0, 30, 500, 100, 5),
+        ],
+        columns=["flow", "t_s", "cwnd_packets", "delivered_packets", "delivered_ce_packets",
+                 "retransmits"],
+    )  # fmt: skip
+    # 100 and 100 of 1000 and 500 are marked, 5 and 5 are sent again
+    assert analysis.parts(trace, ["flow1", "flow3"], 1.0) == pytest.approx((0.15, 0.0075))
+    assert analysis.window_packets(trace, ["flow1", "flow3"], 1.0) == 30
+    assert np.isnan(analysis.window_packets(None, ["flow1"], 1.0))
+    assert np.isnan(analysis.parts(None, ["flow1"], 1.0)).all()
+
+
 def test_the_grid_is_whole_with_ten_draws() -> None:
     runs = load_experiment(analysis.EXPERIMENT).runs(WHOLE)
     by_rtt, of_cubic, rates, jitters, flows = 7 * 4, 3, 4, 2, 4
