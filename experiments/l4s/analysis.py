@@ -128,7 +128,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
         words += [f"{len(names)} flows"] if len(names) > 2 else []
         times = (plan.path.rtt_ms, flow_metrics.warm_up_end_s(record))
         is_coupled = (about["queue"], about["stack"]) == (COUPLED, COUPLED_STACKS)
-        is_clean = not any(about[option] for option in ("path", "loss", "background"))
+        is_clean = not any(about[option] for option in ("path", *IMPAIRMENTS))
         theory = coupled_share(plan.path.rtt_ms) if is_coupled and is_clean else None
         first_bps = sum(means_bps[name] for name in names[::2])
         coupling, marks = np.nan, np.nan

@@ -234,7 +234,8 @@ def load_path(file: FilePath) -> Path:
 def named_paths() -> dict[str, FilePath]:
     """Return the files in topologies/paths by the name of their path."""
     folder = FilePath(str(resources.files("topologies"))) / "paths"
-    return {file.stem: file for file in sorted(folder.glob("*.toml"))}
+    files = sorted(folder.glob("*.toml"), key=lambda file: file.stem)
+    return {file.stem: file for file in files}
 
 
 def rtts_ms() -> Mapping[str, Any]:

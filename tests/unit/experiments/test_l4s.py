@@ -26,7 +26,7 @@ def test_flows_of_the_first_stack_have_their_share_of_all(tmp_path: FilePath) ->
     assert by_flows == {"2": pytest.approx(of_two), "16": pytest.approx(odd / all_16)}
     # DualPI2 couples its queues; others promise nothing, nor has CUBIC beside itself a theory, nor
     # any path with losses, other traffic or a trace
-    impaired = ("loss", "background", "path")
+    impaired = ("path", *analysis.IMPAIRMENTS)
     theories = {
         (each.about["queue"], each.about["stack"], any(each.about[name] for name in impaired)):
         each.theory for each in found
