@@ -31,9 +31,8 @@ CLASSIC_TARGET_MS, STEP_MS = 15.0, 1.0
 #: (draft-briscoe-iccrg-prague-congestion-control, section 2.4.4).
 REFERENCE_RTT_MS = 25.0
 COUPLED, COUPLED_STACKS = "dualpi2", "prague+cubic"
-#: The factor of DualPI2's coupling (RFC 9332, section 2.1), and the marks in a window of a stack
-#: that reduces it by half of the marked part and adds a packet, both in each round trip.
-COUPLING_FACTOR, MARKS_IN_WINDOW = 2.0, 2.0
+#: The factor of DualPI2's coupling (RFC 9332, section 2.1).
+COUPLING_FACTOR = 2.0
 #: Buffers of the runs that are not about a buffer: by default, and those of the paths of a trace.
 BUFFERS = ("100ms", "750kB", "1500kB")
 #: Options of a run that its measures tell of; with an impairment the coupling promises no share.
@@ -87,6 +86,16 @@ def window_packets(trace: pd.DataFrame | None, flows: Iterable[str], from_s: flo
         return float("nan")
     settled = trace["flow"].isin(list(flows)) & (trace["t_s"] > from_s)
     return float(trace.loc[settled, "cwnd_packets"].mean())
+
+
+def marks_in_window(rtt_ms: float) -> float:
+    """Return how many packets of a window of Prague are marked.
+
+    Of each it gives up half a packet and adds one in a round trip, so that two balance
+    (draft-briscoe-iccrg-prague-congestion-control, section 2.4). Over a shorter RTT than the
+    reference it does both in a time of that, in which it adds as much less as its RTT is shorter.
+    """
+    return 2.0 * min(1.0, (rtt_ms + STEP_MS) / REFERENCE_RTT_MS)
 
 
 def coupled_share(rtt_ms: float) -> float:
@@ -143,7 +152,7 @@ def measures(runs: Iterable[RecordedRun]) -> list[Measure]:
             (SECOND_WAIT, "ms", wait_ms(record.trace, names[1::2], *times), None),
             (UTILISATION, "", total_bps / flow_metrics.goodput_bps(plan), None),
             (COUPLING, "", coupling, COUPLING_FACTOR),
-            (MARKS, "", marks, MARKS_IN_WINDOW),
+            (MARKS, "", marks, marks_in_window(plan.path.rtt_ms)),
         )
         measured += [
             Measure(

@@ -58,6 +58,11 @@ def test_a_wait_is_what_is_above_the_base_rtt_from_a_time_on() -> None:
     assert np.isnan(analysis.wait_ms(trace, ["flow3"], 20.0, 1.0))
 
 
+@pytest.mark.parametrize(("rtt_ms", "marks"), [(4.0, 0.4), (24.0, 2.0), (80.0, 2.0)])
+def test_a_window_over_a_short_rtt_has_fewer_marks(rtt_ms: float, marks: float) -> None:
+    assert analysis.marks_in_window(rtt_ms) == pytest.approx(marks)
+
+
 def test_parts_are_of_what_each_flow_delivered_after_a_time() -> None:
     trace = pd.DataFrame(
         [
