@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * deliveries: a queueing discipline that sends at the times of a trace, with a drop-tail
- * buffer, or over another queue that tc puts below it (class 1:1). A trace is a file of times in ms; at each of them is an opportunity to deliver
- * opportunity_bytes, and behind the last one the trace begins again. That is the link of
- * mahimahi (R. Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX
- * ATC 2015; src/frontend/link_queue.cc), whose traces are of cellular networks (K.
- * Winstein et al., "Stochastic Forecasts Achieve High Throughput and Low Delay over
- * Cellular Networks", NSDI 2013).
+ * buffer, or over another queue that tc puts below it (class 1:1). A trace is a file of
+ * times in ms; at each of them is an opportunity to deliver opportunity_bytes, and behind
+ * the last one the trace begins again. That is the link of mahimahi (R. Netravali et al.,
+ * "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015;
+ * src/frontend/link_queue.cc), whose traces are of cellular networks (K. Winstein et al.,
+ * "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks",
+ * NSDI 2013).
  *
  *  - Several small packets share an opportunity, and a large packet takes several. It is
  *    delivered with the last one of them.
