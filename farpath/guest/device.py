@@ -1,7 +1,7 @@
 """Device: the part of a mechanism that is in the guest, at one site.
 
 A folder of ``farpath/mechanisms`` or ``farpath/programs`` names its devices in ``device.py``, as
-``DEVICES``, and that of a program how its flows start (``farpath.guest.flow_ends``); ``guest/``
+``DEVICES``, if it has any, and a program its flows' ends (``farpath.guest.flow_ends``); ``guest/``
 has programs that they start. Of the folder these two reach the guest. They
 import the standard library, ``farpath.spec``, ``farpath.tools``, ``farpath.guest`` and the errors.
 """
@@ -136,7 +136,7 @@ def device_modules() -> list[ModuleType]:
 
 def device_classes() -> list[type[Device]]:
     """Return the devices of all folders, in the order of the folders' names."""
-    return [device for module in device_modules() for device in module.DEVICES]
+    return [device for module in device_modules() for device in getattr(module, "DEVICES", ())]
 
 
 def exit_message(title: str, process: subprocess.Popen[bytes], errors: FilePath) -> str:

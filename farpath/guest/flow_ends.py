@@ -1,4 +1,4 @@
-"""Flow ends: the programs at both ends of a flow, and with what they start.
+"""Flow ends: commands, environment and files of the programs at both ends of a flow.
 
 A folder of ``farpath/programs`` whose program is no other's like says so in its ``device.py``, by
 ``ENDS``. Without it a program takes iperf3's options (``farpath.tools.iperf3_like``), and its
@@ -19,7 +19,7 @@ from farpath.tools import iperf3_like
 
 
 class FlowEnds:
-    """What a program's flows start; a class below has what differs.
+    """The two ends of a program's flows; a class below overrides the parts that differ.
 
     ``program``: as ``Stack.program``. ``on_bare_host``: whether it runs outside of a container,
     beside the guest's own programs.

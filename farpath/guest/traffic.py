@@ -225,7 +225,7 @@ class Traffic:
         return output
 
     def _ends(self, flow: Flow) -> FlowEnds:
-        """Return what a flow's programs start with."""
+        """Return the ends of a flow."""
         return self.ends[flow.stack]
 
     def _start_end(

@@ -50,8 +50,6 @@ DEVICE = f'''
 
 from farpath.guest.flow_ends import FlowEnds
 
-DEVICES = ()
-
 
 class CappedEnds(FlowEnds):
     """The ends of flows."""

@@ -91,8 +91,8 @@ def trace_text(times_ms: Iterable[int]) -> str:
 
 def main() -> None:
     """Write both traces beside the files of their paths."""
+    folder = FilePath(str(resources.files("topologies"))) / "paths"
     for name, times_ms in TRACES.items():
-        folder = FilePath(str(resources.files("topologies"))) / "paths"
         (folder / FILE.format(name)).write_text(trace_text(times_ms()))
 
 

@@ -10,7 +10,6 @@ from farpath.guest.containers import (
     SINK_LIBRARY,
     TRANSFER_LIBRARY,
 )
-from farpath.guest.device import Device
 from farpath.guest.flow_ends import FlowEnds
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
@@ -18,8 +17,6 @@ from farpath.spec.sites import discards_payload
 from farpath.spec.stack import IPERF3
 from farpath.spec.transfer import block_bytes
 from farpath.tools import iperf3
-
-DEVICES: tuple[type[Device], ...] = ()
 
 
 class Iperf3Ends(FlowEnds):
@@ -43,7 +40,7 @@ class Iperf3Ends(FlowEnds):
         )
 
     def receiver_environment(self, plan: Plan, flow: Flow) -> dict[str, str]:
-        """Preload what tells when a connection began, and what discards data."""
+        """Preload the libraries that tell when a connection began and that discard its data."""
         if not discards_payload(plan, flow):
             return {PRELOAD: ACCEPT_LIBRARY}
         wake_bytes = plan.settings.wake_bytes
@@ -53,7 +50,7 @@ class Iperf3Ends(FlowEnds):
         }
 
     def sender_environment(self, plan: Plan, flow: Flow) -> dict[str, str]:
-        """Preload what waits while the path drains, and what ends after some bytes."""
+        """Preload the libraries that wait while the path drains and that end after some bytes."""
         libraries = [DRAIN_LIBRARY] if plan.settings.cpu_is_free else []
         transfer_bytes = plan.transfer_bytes
         limit = {"TRANSFER_BYTES": str(transfer_bytes)} if transfer_bytes else {}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from farpath.guest.device import Device
 from farpath.guest.flow_ends import FlowEnds
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
 from farpath.spec.stack import MPTCP
 from farpath.tools import iperf3_like
 
-DEVICES: tuple[type[Device], ...] = ()
 #: The program that sends and receives over MPTCP.
 TRANSFER = (sys.executable, "-S", "-m", "farpath.programs.mptcp.guest.transfer")
 

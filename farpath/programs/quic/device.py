@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from farpath.guest.device import Device
 from farpath.guest.flow_ends import FlowEnds
 from farpath.spec.plan import Plan
 from farpath.spec.protocol import QLOG_FILE
 from farpath.spec.schedule import Flow
 from farpath.spec.stack import QUIC
 
-DEVICES: tuple[type[Device], ...] = ()
 #: The file to which a sender writes its qlog.
 QLOG = "/dev/qlog"
 

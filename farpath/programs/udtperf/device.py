@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from farpath.guest.containers import CONGESTIONS
-from farpath.guest.device import Device
 from farpath.guest.flow_ends import FlowEnds
 from farpath.spec.stack import UDTPERF, Stack
-
-DEVICES: tuple[type[Device], ...] = ()
 
 
 class UdtperfEnds(FlowEnds):
