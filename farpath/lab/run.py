@@ -154,6 +154,7 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
     with checks.slow_machine_errors(doubts):
         samples = record.samples_from_raw(raw.raw, plan)
         starved = checks.check_flows(samples, raw.raw, plan)
+        late = checks.late_flows(samples, plan)
         checks.check_programs(samples, raw.raw, plan)
         queues = queue_table.from_raw(raw.raw, plan)
         output = Output(plan, raw.raw, raw.readback, samples.flows)
@@ -163,5 +164,5 @@ def _checked(raw: RawRun, plan: Plan) -> _Checked:
         found.readback,
         parts=(*([queues.part] if queues else []), *found.parts),
         health=health,
-        warnings=(*doubts, *starved, *found.warnings),
+        warnings=(*doubts, *starved, *late, *found.warnings),
     )

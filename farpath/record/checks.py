@@ -21,6 +21,9 @@ from farpath.spec.schedule import Flow
 from farpath.spec.sites import discards_payload
 from farpath.tools import ping, tc, traceroute
 
+#: The part of its first region after which a flow's beginning is late.
+LATE = 0.5
+
 
 def check_hops(output: str, plan: Plan) -> list[dict[str, Any]]:
     """Check the hops of the path to the receiver and return them as entries of the read-back.
@@ -77,6 +80,28 @@ def check_flows(samples: Samples, raw_dir: FilePath, plan: Plan) -> list[str]:
             f"receiver, which reads {plan.settings.wake_bytes} bytes at once, has read nothing"
         )
     return starved
+
+
+def late_flows(samples: Samples, plan: Plan) -> list[str]:
+    """Return a warning for each flow that began after the middle of its first region.
+
+    A program whose first packets are lost begins late, and sends for as long as it was told to.
+    """
+    first = samples.flows.groupby("flow").first()
+    warnings = []
+    for region in plan.schedule.regions():
+        for flow in plan.schedule.flows:
+            if flow.start_s != region.start_s or flow.name not in first.index:
+                continue
+            row = first.loc[flow.name]
+            late_s = row["t_s"] - row["interval_s"] - flow.start_s
+            if late_s > LATE * (region.stop_s - region.start_s):
+                warnings.append(
+                    f"{flow.name} began {late_s:.1f} s after its start, since the packets of its "
+                    f"beginning were lost or waited, and ended as late: region {region.number} and "
+                    "those in which flows end had other flows than the schedule says"
+                )
+    return warnings
 
 
 def _has_sent(flow: Flow, raw_dir: FilePath, plan: Plan) -> bool:

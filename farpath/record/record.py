@@ -149,7 +149,8 @@ def _begin_s(raw_dir: FilePath, flow: Flow, program: Program) -> float:
     if not flow.start_s <= begin_s <= flow.stop_s:
         raise LabFailedError(
             f"{flow.name}'s receiver began at {begin_s:.6f} s, not between the flow's "
-            f"{flow.start_s:g} s and {flow.stop_s:g} s"
+            f"{flow.start_s:g} s and {flow.stop_s:g} s: its first packets were lost or waited; "
+            "take a longer `region` or `time`"
         )
     return begin_s
 

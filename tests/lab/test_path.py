@@ -51,6 +51,17 @@ def filled_record(tmp_path_factory: pytest.TempPathFactory) -> Record:
     return filled(make)
 
 
+def test_a_flow_ends_well_where_round_trips_take_longer_than_iperf3_waits_for_a_message(
+    run_plan: RunPlan,
+) -> None:
+    words = {"rtt": "8s", "rate": "200kbit", "buffer": "8s", "time": "60s"}
+    flows = run_plan(RunRequest(stack="cubic", **words).plan()).samples.flows
+    longest_s = flows["rtt_us"].max() / 1e6
+    print(f"round trips of up to {longest_s:.1f} s")
+    assert longest_s > 10  # nread_read_timeout in iperf3's src/net.c
+    assert (flows["throughput_bps"] > 0).any()
+
+
 @pytest.mark.parametrize("name", ["caltech", "ufl", "cern"])
 def test_the_idle_path_has_the_base_rtt_to_a_microsecond(run_plan: RunPlan, name: str) -> None:
     path = dataclasses.replace(path_by_name(name), loss=0.0, background=None)

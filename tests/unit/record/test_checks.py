@@ -14,6 +14,7 @@ from farpath.planning.request import RunRequest
 from farpath.record.checks import (
     check_flows,
     check_hops,
+    late_flows,
     slow_machine_errors,
 )
 from farpath.record.record import Samples
@@ -71,6 +72,21 @@ def test_a_lossy_path_may_lose_all_probes_of_the_receiver() -> None:
 
 def test_flows_that_carried_data_are_accepted(samples: Samples, plan: Plan) -> None:
     assert check_flows(samples, FilePath("no raw output is needed"), plan) == []
+
+
+@pytest.mark.parametrize(("part", "is_late"), [(0.0, False), (0.48, False), (0.52, True)])
+def test_a_flow_that_begins_after_the_middle_of_its_first_region_is_warned_of(
+    samples: Samples, plan: Plan, part: float, is_late: bool
+) -> None:
+    flows, region = samples.flows.copy(), plan.schedule.regions()[1]
+    late_s = part * (region.stop_s - region.start_s)
+    of_second = flows["flow"] == "flow2"
+    begin_s = (flows["t_s"] - flows["interval_s"])[of_second].iloc[0]
+    flows.loc[of_second, "t_s"] += region.start_s + late_s - begin_s
+    warnings = late_flows(dataclasses.replace(samples, flows=flows), plan)
+    assert [text.partition(",")[0] for text in warnings] == (
+        [f"flow2 began {late_s:.1f} s after its start"] if is_late else []
+    )
 
 
 @pytest.mark.parametrize("name", ["flow1", "flow2"])
