@@ -82,11 +82,12 @@ def matrix_table(made: MadeSet[CaseResult]) -> Table:
 
 
 def reasons(made: MadeSet[CaseResult]) -> str:
-    """Return a line for each case that failed, with its reason."""
+    """Return a line for each case that failed, with its reason.
+
+    The error that ends the command has those of runs that the lab did not finish.
+    """
     return "".join(
-        f"{run.run.name}: {why_of(run)}\n"
-        for run in made.results
-        if outcome_of(run) not in (PASSED, UNSUPPORTED)
+        f"{run.run.name}: {why_of(run)}\n" for run in made.results if outcome_of(run) == FAILED
     )
 
 
