@@ -18,6 +18,9 @@ from farpath.tools.iperf3_like import count, time_s
 
 PROGRAM = "iperf3"
 BLOCK_BYTES = MOST_BLOCK_BYTES
+#: How long a receiver waits for data, in ms: the longest that iperf3 allows (MAX_TIME in src/iperf.h).
+#: By default it gives up after two minutes, in which a starved or slow flow may not bring a block.
+IDLE_MS = 86_400_000
 #: Largest CPU use in per cent that is plausible: a thousand cores.
 MOST_CPU_PERCENT = 100_000
 #: Latest time of a clock in ns that can be meant: three centuries after it began.
@@ -29,7 +32,7 @@ def server_arguments(flow: Flow, interval_s: float, file: str = "") -> list[str]
 
     ``file``: where it writes what it reads; empty for nowhere.
     """
-    options = {"file": file} if file else {}
+    options = {"rcv-timeout": str(IDLE_MS), **({"file": file} if file else {})}
     return iperf3_like.server_arguments([PROGRAM], flow, interval_s, options)
 
 

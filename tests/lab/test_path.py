@@ -62,6 +62,16 @@ def test_a_flow_ends_well_where_round_trips_take_longer_than_iperf3_waits_for_a_
     assert (flows["throughput_bps"] > 0).any()
 
 
+def test_a_receiver_waits_for_its_first_block_longer_than_iperf3s_two_minutes(
+    run_plan: RunPlan,
+) -> None:
+    words = {"rtt": "10s", "rate": "1Mbit", "time": "200s"}
+    flows = run_plan(RunRequest(stack="bbr", **words).plan()).samples.flows
+    first_s = flows["t_s"][flows["throughput_bps"] > 0].iloc[0]
+    print(f"the first block was read after {first_s:.0f} s")
+    assert first_s > 120  # DEFAULT_NO_MSG_RCVD_TIMEOUT in iperf3's src/iperf.h
+
+
 @pytest.mark.parametrize("name", ["caltech", "ufl", "cern"])
 def test_the_idle_path_has_the_base_rtt_to_a_microsecond(run_plan: RunPlan, name: str) -> None:
     path = dataclasses.replace(path_by_name(name), loss=0.0, background=None)
