@@ -85,7 +85,7 @@ def _fill(
 ) -> float:
     """Run the lab, check the run and write its record; return the real seconds it took."""
     from farpath.record import checks, idle_path, record
-    from farpath.record.lossy_ways import named_losses
+    from farpath.record.failed_flows import named_causes
 
     idle: dict[str, idle_path.IdleRtt] = {}
     hops: dict[str, Any] = {}
@@ -99,7 +99,7 @@ def _fill(
         watch(event)
 
     play = play or LAB_PLATFORMS[plan.settings.lab].play
-    with named_losses(plan), play(plan, images, log, check_and_watch) as raw:
+    with named_causes(plan), play(plan, images, log, check_and_watch) as raw:
         checked = _checked(raw, plan)
         written = record.write_record(
             partial,

@@ -229,6 +229,13 @@ class Program:
         ``rows``: the flow's samples.
         """
 
+    def failure_cause(self, message: str, flow: Flow, plan: Plan) -> str:
+        """Return why a flow's program failed, if that follows from the plan; empty otherwise.
+
+        ``message``: of the guest, with what the program said.
+        """
+        return ""
+
     def counted(self, stack: Stack, output: FlowOutput) -> dict[str, Any]:
         """Return the flow's counts for the read-back's entry ``counted_as``."""
         return {}

@@ -12,7 +12,7 @@ from farpath.mechanisms.mechanism import DOUBT
 from farpath.platforms import platform_of
 from farpath.programs.program import FlowOutput
 from farpath.programs.registry import program_of, program_of_flow
-from farpath.record.lossy_ways import losses_of
+from farpath.record.failed_flows import losses_of
 from farpath.record.machine_health import judge, parse_samples, summarise_machine
 from farpath.record.record import Samples
 from farpath.spec.plan import Plan

@@ -18,8 +18,9 @@ from farpath.tools.iperf3_like import count, time_s
 
 PROGRAM = "iperf3"
 BLOCK_BYTES = MOST_BLOCK_BYTES
-#: How long a receiver waits for data, in ms: the longest that iperf3 allows (MAX_TIME in src/iperf.h).
-#: By default it gives up after two minutes, in which a starved or slow flow may not bring a block.
+#: How long a receiver waits for data, in ms: the longest that iperf3 allows (MAX_TIME in
+#: src/iperf.h). By default it gives up after two minutes, in which a starved or slow flow may not
+#: bring a block.
 IDLE_MS = 86_400_000
 #: Largest CPU use in per cent that is plausible: a thousand cores.
 MOST_CPU_PERCENT = 100_000

@@ -32,6 +32,11 @@ WINDOW_SHORTFALL = 0.1
 #: It may lack two segments more: an ACK leaves with the second (RFC 5681, 4.2), before the
 #: program has read either.
 UNREAD_SEGMENTS = 2
+#: How long after its end a test may last, in s; then the receiver gives it up: ten changes of state
+#: of four round trips of a second (create_server_timers in iperf3's src/iperf_server_api.c).
+END_S = 40
+#: What the sender says then.
+GIVEN_UP = "control socket has closed unexpectedly"
 #: Number of windows after which a flow has certainly been offered the full window.
 WINDOWS_TO_OPEN = 20
 
@@ -96,6 +101,15 @@ class Iperf3(Program):
         if not rows.empty:
             check_window(flow, rows, plan)
         check_segments(flow, report, plan)
+
+    def failure_cause(self, message: str, flow: Flow, plan: Plan) -> str:
+        """Name a buffer that drains for longer than the receiver waits for the test's end."""
+        if GIVEN_UP not in message or plan.drain_s <= END_S:
+            return ""
+        return (
+            f"{flow.name}'s last packets may wait for {plan.drain_s:.0f} s, and iperf3's receiver "
+            f"gives up {END_S} s after a test's end: give a smaller `buffer`, or a higher `rate`"
+        )
 
 
 def check_segments(flow: Flow, report: str, plan: Plan) -> None:

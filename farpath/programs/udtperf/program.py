@@ -9,6 +9,8 @@ from farpath.base.errors import BadInputError
 from farpath.programs.entry import Parameter
 from farpath.programs.program import TAKEN, Program
 from farpath.spec.path import Path
+from farpath.spec.plan import Plan
+from farpath.spec.schedule import Flow
 from farpath.spec.stack import UDTPERF, Stack
 
 #: The kernel keeps buffer sizes in signed 32-bit integers.
@@ -18,6 +20,11 @@ UDP_BUFFER_LIMITS = {
     "udp_sndbuf": "net.core.wmem_max",
     "udp_rcvbuf": "net.core.rmem_max",
 }
+#: How long UDT waits for a connection, in s, and the round trips that it makes until then: of a
+#: request, and of the same with the receiver's cookie (CUDT::connect in libudt's src/core.cpp).
+CONNECT_S, CONNECT_ROUND_TRIPS = 3.0, 2
+#: What it says then.
+NO_CONNECTION = "connection time out"
 #: Parameter of UDT's stacks: its congestion control, and the one of a constant rate.
 CONGESTION, BLAST = "congestion", "blast"
 #: The stack from which a user's own congestion control takes its other parameters.
@@ -79,6 +86,33 @@ class Udtperf(Program):
                 ),
             )
         return dataclasses.replace(stack, parameters=complete)
+
+    def check(self, stack: Stack, plan: Plan) -> None:
+        """Refuse also a path on which UDT cannot connect in its time."""
+        super().check(stack, plan)
+        most_ms = CONNECT_S / CONNECT_ROUND_TRIPS * 1e3
+        for flow in plan.schedule.all_flows:
+            rtt_ms = plan.pair_rtt_ms(flow.sender, flow.receiver)
+            if flow.stack == stack.label and rtt_ms >= most_ms:
+                raise BadInputError(
+                    option="stack",
+                    given=stack.label,
+                    problem=(
+                        f"UDT gives up a connection after {CONNECT_S:g} s, in which it makes "
+                        f"{CONNECT_ROUND_TRIPS} round trips, and one takes {rtt_ms:g} ms"
+                    ),
+                    remedy=f"give an `rtt` below {most_ms:g}ms, or a TCP stack",
+                )
+
+    def failure_cause(self, message: str, flow: Flow, plan: Plan) -> str:
+        """Name buffers in which the packets of a connection may wait for too long."""
+        if NO_CONNECTION not in message or plan.drain_s * CONNECT_ROUND_TRIPS < CONNECT_S:
+            return ""
+        return (
+            f"{flow.name} did not connect: a round trip may take {plan.drain_s:.1f} s behind "
+            f"others, and UDT gives up after {CONNECT_S:g} s, in which it makes "
+            f"{CONNECT_ROUND_TRIPS}: give a smaller `buffer`"
+        )
 
 
 PROGRAM = Udtperf()

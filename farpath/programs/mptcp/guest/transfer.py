@@ -82,6 +82,10 @@ def send(connection: socket.socket, seconds: int, interval_s: float) -> dict[str
             intervals.close(intervals.end_ns, **state)
     name = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _NAME_BYTES)
     congestion = name.split(b"\0")[0].decode()
+    # The kernel resets a closed connection after a minute, whatever its buffers still hold
+    # (close_timeout in net/mptcp/ctrl.c), so it stays open until the receiver has all.
+    connection.shutdown(socket.SHUT_WR)
+    connection.recv(1)
     return {"intervals": intervals.rows, "end": {"sender_tcp_congestion": congestion}}
 
 

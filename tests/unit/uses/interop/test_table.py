@@ -21,16 +21,11 @@ def test_each_failed_case_has_a_line_and_what_the_lab_did_not_finish_is_left_to_
         PlannedRun(name, dataclasses.replace(plan, seed=seed))
         for seed, name in enumerate((*outcomes, "longrtt"), start=1)
     ]
-    made = MadeSet(
-        RunSet(tuple(runs)),
-        FilePath(),
-        (
-            *(
-                MadeRun(run, FilePath(), "", CaseResult(outcome, f"because of {run.name}", 1.0))
-                for run, outcome in zip(runs, outcomes.values(), strict=False)
-            ),
-            FailedRun(runs[-1], LabFailedError("the lab hangs")),
-        ),
-    )
+    results: list[MadeRun[CaseResult] | FailedRun] = [
+        MadeRun(run, FilePath(), "", CaseResult(outcome, f"because of {run.name}", 1.0))
+        for run, outcome in zip(runs, outcomes.values(), strict=False)
+    ]
+    results.append(FailedRun(runs[-1], LabFailedError("the lab hangs")))
+    made = MadeSet(RunSet(tuple(runs)), FilePath(), tuple(results))
     assert reasons(made) == "retry: because of retry\n"
     assert "longrtt: the lab hangs" in made.failed_error().detail

@@ -1,4 +1,4 @@
-"""Lossy ways: a program that failed on one is explained by its losses, on one line."""
+"""Failed flows: losses and limits of programs that explain them, on one line."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.base.errors import LabFailedError
+from farpath.base.errors import BadInputError, LabFailedError
 from farpath.planning.request import RunRequest
 from farpath.record.checks import check_flows
-from farpath.record.lossy_ways import named_losses
+from farpath.record.failed_flows import named_causes
 from farpath.record.record import Samples
 from farpath.spec.plan import Plan
 from farpath.spec.user_network import Shaping
@@ -33,7 +33,7 @@ def _over_losses(loss: float) -> Plan:
 
 
 def _said(message: str, plan: Plan) -> str:
-    with pytest.raises(LabFailedError) as caught, named_losses(plan):
+    with pytest.raises(LabFailedError) as caught, named_causes(plan):
         raise LabFailedError(message)
     return caught.value.message
 
@@ -57,6 +57,39 @@ def test_without_a_loss_that_explains_it_a_failure_is_told_as_it_came() -> None:
     assert _said(CLOSED, _over_losses(0.01)) == CLOSED
     stopped = "the lab failed: the guest's kernel panicked"
     assert _said(stopped, _over_losses(0.34)) == stopped
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "cause"),
+    [
+        (
+            {"stack": "cubic", "rate": "1Mbit", "buffer": "10MB"},
+            '"error": "control socket has closed unexpectedly" }',
+            "flow1's last packets may wait for 80 s, and iperf3's receiver gives up 40 s",
+        ),
+        ({"stack": "cubic"}, '"error": "control socket has closed unexpectedly" }', ""),
+        (
+            {"stack": "udt", "rate": "1Mbit", "buffer": "3s"},
+            '"error":"cannot connect: Connection setup failure: connection time out"}',
+            "flow1 did not connect: a round trip may take 3.1 s behind others, and UDT gives up",
+        ),
+        ({"stack": "udt"}, '"error":"Connection setup failure: connection time out"}', ""),
+        ({"stack": "udt", "rate": "1Mbit", "buffer": "3s"}, "Segmentation fault", ""),
+    ],
+)
+def test_a_program_that_its_own_limit_ended_names_it(
+    words: dict[str, str], said: str, cause: str
+) -> None:
+    plan = RunRequest(rtt="100ms", **words).plan()
+    message = f"the lab failed: flow1-sender exited with 1: {said}; its console is in /tmp/a.log"
+    assert _said(message, plan).startswith(cause or message)
+
+
+def test_udt_is_refused_where_two_round_trips_take_longer_than_it_waits_for_a_connection() -> None:
+    RunRequest(rtt="1499ms", stack="udt", rate="1Mbit").plan()
+    with pytest.raises(BadInputError) as caught:
+        RunRequest(rtt="1500ms", stack="udt", rate="1Mbit").plan()
+    assert (caught.value.option, caught.value.given) == ("stack", "udt")
 
 
 def test_the_losses_of_a_reverse_flow_are_on_its_way() -> None:

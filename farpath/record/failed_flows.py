@@ -1,4 +1,4 @@
-"""Lossy ways: failures of programs that follow from the loss that was asked for."""
+"""Failed flows: why the program of a flow failed, as far as its plan says so."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from farpath.base.errors import LabFailedError
+from farpath.programs.registry import program_of_flow
 from farpath.spec.plan import Plan
 from farpath.spec.schedule import Flow
 
@@ -33,8 +34,8 @@ def losses_of(flow: Flow, plan: Plan) -> str:
 
 
 @contextmanager
-def named_losses(plan: Plan) -> Iterator[None]:
-    """Name the loss of a flow's way where its program failed on a lossy one.
+def named_causes(plan: Plan) -> Iterator[None]:
+    """Name the loss of a flow's way, or the limit of its program, where that made it fail.
 
     Any other error passes unchanged.
     """
@@ -47,11 +48,13 @@ def named_losses(plan: Plan) -> Iterator[None]:
 
 
 def _explained(message: str, plan: Plan) -> str:
-    """Return the cause of a failure; empty if no loss explains it."""
+    """Return the cause of a failure; empty if the plan does not explain it."""
     match = _FAILED.search(message)
     flows = {flow.name: flow for flow in plan.schedule.all_flows}
-    if not match or not (flow := flows.get(match["flow"])) or not (lost := losses_of(flow, plan)):
+    if not match or not (flow := flows.get(match["flow"])):
         return ""
+    if not (lost := losses_of(flow, plan)):
+        return program_of_flow(flow, plan).failure_cause(match["what"], flow, plan)
     error = _ERROR.search(message)
     said = error["error"] if error else match["what"].partition("; its console")[0]
     said = " ".join(said.split())[:_MOST_LETTERS]
