@@ -28,12 +28,17 @@ MOST_CPU_PERCENT = 100_000
 LATEST_NS = 10**19
 
 
-def server_arguments(flow: Flow, interval_s: float, file: str = "") -> list[str]:
+def server_arguments(
+    flow: Flow, interval_s: float, file: str = "", of_user: bool = False
+) -> list[str]:
     """Return the command of a flow's receiver, which serves one test and exits.
 
-    ``file``: where it writes what it reads; empty for nowhere.
+    ``file``: where it writes what it reads; empty for nowhere. ``of_user``: whether the iperf3 is
+    that of a user's image, which may be older than 3.10 and then has no ``--rcv-timeout``.
     """
-    options = {"rcv-timeout": str(IDLE_MS), **({"file": file} if file else {})}
+    options = {} if of_user else {"rcv-timeout": str(IDLE_MS)}
+    if file:
+        options["file"] = file
     return iperf3_like.server_arguments([PROGRAM], flow, interval_s, options)
 
 

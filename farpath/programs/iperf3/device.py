@@ -27,7 +27,8 @@ class Iperf3Ends(FlowEnds):
     def receiver(self, plan: Plan, flow: Flow) -> list[str]:
         """Return the command of a receiver, which may write to a disk."""
         return iperf3.server_arguments(
-            flow, plan.settings.flow_interval_s, DISK if plan.sink else ""
+            *(flow, plan.settings.flow_interval_s, DISK if plan.sink else ""),
+            of_user=flow.receiver in plan.images,
         )
 
     def sender(self, plan: Plan, flow: Flow, address: str) -> list[str]:

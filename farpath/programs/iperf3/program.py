@@ -32,8 +32,8 @@ WINDOW_SHORTFALL = 0.1
 #: It may lack two segments more: an ACK leaves with the second (RFC 5681, 4.2), before the
 #: program has read either.
 UNREAD_SEGMENTS = 2
-#: How long after its end a test may last, in s; then the receiver gives it up: ten changes of state
-#: of four round trips of a second (create_server_timers in iperf3's src/iperf_server_api.c).
+#: How long after its end a test may last, in s; then the receiver gives it up: ten changes of its
+#: state, each of 4 s (create_server_timers in iperf3's src/iperf_server_api.c).
 END_S = 40
 #: What the sender says then.
 GIVEN_UP = "control socket has closed unexpectedly"

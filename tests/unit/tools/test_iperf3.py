@@ -26,6 +26,12 @@ def test_what_is_read_from_a_file_is_not_lent_to_the_connection() -> None:
     assert iperf3.server_arguments(flow, 1.0, "/dev/disk")[-2:] == ["--file", "/dev/disk"]
 
 
+def test_a_users_iperf3_which_may_be_old_gets_no_option_that_came_later() -> None:
+    flow = Flow("flow1", "sender", "receiver", "reno", 0.0, 5.0, 5201)
+    own, users = (iperf3.server_arguments(flow, 1.0, of_user=each) for each in (False, True))
+    assert own == [*users, "--rcv-timeout", "86400000"]
+
+
 def test_a_senders_intervals_hold_the_state_of_its_tcp() -> None:
     rows = iperf3.parse_sender(captured("iperf3/sender.json"))
     assert len(rows) == 3
