@@ -21,8 +21,9 @@ from farpath.spec.schedule import Flow
 from farpath.spec.sites import discards_payload
 from farpath.tools import ping, tc, traceroute
 
-#: The part of its first region after which a flow's beginning is late.
-LATE = 0.5
+#: The part of its first region after which a flow's beginning is late, and the round trips: iperf3
+#: takes five before its first data, and the plan warns where these are long.
+LATE, LATE_ROUND_TRIPS = 0.5, 10
 
 
 def check_hops(output: str, plan: Plan) -> list[dict[str, Any]]:
@@ -83,9 +84,10 @@ def check_flows(samples: Samples, raw_dir: FilePath, plan: Plan) -> list[str]:
 
 
 def late_flows(samples: Samples, plan: Plan) -> list[str]:
-    """Return a warning for each flow that began after the middle of its first region.
+    """Return a warning for each flow that began later than its program and the path explain.
 
-    A program whose first packets are lost begins late, and sends for as long as it was told to.
+    That is after the middle of its first region and after ten round trips. A program whose first
+    packets are lost begins late, and sends for as long as it was told to.
     """
     first = samples.flows.groupby("flow").first()
     warnings = []
@@ -95,7 +97,8 @@ def late_flows(samples: Samples, plan: Plan) -> list[str]:
                 continue
             row = first.loc[flow.name]
             late_s = row["t_s"] - row["interval_s"] - flow.start_s
-            if late_s > LATE * (region.stop_s - region.start_s):
+            explained_s = LATE_ROUND_TRIPS * plan.pair_rtt_ms(flow.sender, flow.receiver) / 1e3
+            if late_s > max(LATE * (region.stop_s - region.start_s), explained_s):
                 warnings.append(
                     f"{flow.name} began {late_s:.1f} s after its start, since the packets of its "
                     f"beginning were lost or waited, and ended as late: region {region.number} and "
