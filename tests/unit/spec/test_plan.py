@@ -29,7 +29,7 @@ IMAGES = {"receiver": HostImage("mine", "sha256:00", "0" * 16, ("A=b=c",), "/srv
 @given(
     stack=st.sampled_from(sorted(catalogue())),
     region_s=st.integers(5, 10_800),
-    rtt_ms=st.floats(0.01, 10_000),
+    rtt_ms=st.floats(0.01, 1_499),  # UDT connects over no longer one
     seed=st.integers(1, 2**31 - 1),
     clock=st.sampled_from(["virtual", "cpu", "wall"]),
 )
