@@ -7,11 +7,11 @@
  * packets are lost, or a slow host drops what it cannot take, TCP's timeouts double
  * beyond that, and the message comes later. iperf of 2005 had no control connection.
  *
- * It is a part of drain.so and accept.so, which both ends of a flow load: select()
- * waits for up to a day where iperf3 waits for ten seconds to read; a run ends before.
- * It has a timeout all the same, for which the kernel reads the clock, and that takes
- * virtual time. In drain.so all other calls go to its own select(), which is compiled
- * under the name drain_select.
+ * It is a part of accept.so, which receivers load, and of drain.so, which senders load
+ * on the virtual clock: select() waits for up to a day where iperf3 waits for ten
+ * seconds to read; a run ends before. It has a timeout all the same, for which the
+ * kernel reads the clock, and that takes virtual time. In drain.so all other calls go
+ * to its own select(), which is compiled under the name drain_select.
  *
  * No identity of a run has it: a run for which it matters fails without it.
  */
