@@ -90,20 +90,18 @@ def late_flows(samples: Samples, plan: Plan) -> list[str]:
     packets are lost begins late, and sends for as long as it was told to.
     """
     first = samples.flows.groupby("flow").first()
+    regions = {region.start_s: region for region in plan.schedule.regions()}
     warnings = []
-    for region in plan.schedule.regions():
-        for flow in plan.schedule.flows:
-            if flow.start_s != region.start_s or flow.name not in first.index:
-                continue
-            row = first.loc[flow.name]
-            late_s = row["t_s"] - row["interval_s"] - flow.start_s
-            explained_s = LATE_ROUND_TRIPS * plan.pair_rtt_ms(flow.sender, flow.receiver) / 1e3
-            if late_s > max(LATE * (region.stop_s - region.start_s), explained_s):
-                warnings.append(
-                    f"{flow.name} began {late_s:.1f} s after its start, since the packets of its "
-                    f"beginning were lost or waited, and ended as late: region {region.number} and "
-                    "those in which flows end had other flows than the schedule says"
-                )
+    for flow in plan.schedule.flows:
+        row, region = first.loc[flow.name], regions[flow.start_s]
+        late_s = row["t_s"] - row["interval_s"] - flow.start_s
+        explained_s = LATE_ROUND_TRIPS * plan.pair_rtt_ms(flow.sender, flow.receiver) / 1e3
+        if late_s > max(LATE * (region.stop_s - region.start_s), explained_s):
+            warnings.append(
+                f"{flow.name} began {late_s:.1f} s after its start, since the packets of its "
+                f"beginning were lost or waited, and ended as late: region {region.number} and "
+                "those in which flows end had other flows than the schedule says"
+            )
     return warnings
 
 

@@ -10,8 +10,8 @@
  * It is a part of accept.so, which receivers load, and of drain.so, which senders load
  * on the virtual clock: select() waits for up to a day where iperf3 waits for ten
  * seconds to read; a run ends before. It has a timeout all the same, for which the
- * kernel reads the clock, and that takes virtual time. In drain.so all other calls go
- * to its own select(), which is compiled under the name drain_select.
+ * kernel reads the clock, and that takes virtual time. In drain.so every call goes
+ * on to its own select(), which is compiled under the name drain_select.
  *
  * No identity of a run has it: a run for which it matters fails without it.
  */
@@ -31,23 +31,16 @@ struct timeval {
 extern int drain_select(int count, void *reading, void *writing, void *failing,
 			struct timeval *timeout) __attribute__((weak));
 
-static int plain_select(int count, void *reading, void *writing, void *failing,
-			struct timeval *timeout)
-{
-	return (int)with_errno(system_call(SYS_SELECT, count, (long)reading, (long)writing,
-					   (long)failing, (long)timeout, 0));
-}
-
 int select(int count, void *reading, void *writing, void *failing, struct timeval *timeout)
 {
 	const int reads_message = reading && !writing && !failing && timeout &&
 				  timeout->tv_sec == NREAD_READ_TIMEOUT_S && !timeout->tv_usec;
-
 	struct timeval day = { DAY_S, 0 };
 
 	if (reads_message)
-		return plain_select(count, reading, writing, failing, &day);
+		timeout = &day;
 	if (drain_select)
 		return drain_select(count, reading, writing, failing, timeout);
-	return plain_select(count, reading, writing, failing, timeout);
+	return (int)with_errno(system_call(SYS_SELECT, count, (long)reading, (long)writing,
+					   (long)failing, (long)timeout, 0));
 }

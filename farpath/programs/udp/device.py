@@ -97,12 +97,6 @@ class DatagramEnds(Iperf3Ends):
 
     program = UDP
 
-    def receiver(self, plan: Plan, flow: Flow) -> list[str]:
-        """Return the command of a receiver."""
-        return iperf3.server_arguments(
-            flow, plan.settings.flow_interval_s, of_user=flow.receiver in plan.images
-        )
-
     def sender(self, plan: Plan, flow: Flow, address: str) -> list[str]:
         """Return the command of a sender, whose datagrams fq spaces."""
         stack, interval_s = plan.stack_of(flow), plan.settings.flow_interval_s

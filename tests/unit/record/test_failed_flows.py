@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.base.errors import BadInputError, LabFailedError
+from farpath.base.errors import LabFailedError
 from farpath.planning.request import RunRequest
 from farpath.record.checks import check_flows
 from farpath.record.failed_flows import named_causes
@@ -83,13 +83,6 @@ def test_a_program_that_its_own_limit_ended_names_it(
     plan = RunRequest(rtt="100ms", **words).plan()
     message = f"the lab failed: flow1-sender exited with 1: {said}; its console is in /tmp/a.log"
     assert _said(message, plan).startswith(cause or message)
-
-
-def test_udt_is_refused_where_two_round_trips_take_longer_than_it_waits_for_a_connection() -> None:
-    RunRequest(rtt="1499ms", stack="udt", rate="1Mbit").plan()
-    with pytest.raises(BadInputError) as caught:
-        RunRequest(rtt="1500ms", stack="udt", rate="1Mbit").plan()
-    assert (caught.value.option, caught.value.given) == ("stack", "udt")
 
 
 def test_the_losses_of_a_reverse_flow_are_on_its_way() -> None:
