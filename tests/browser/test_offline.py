@@ -127,14 +127,16 @@ def test_a_picture_can_be_had_while_all_curves_are_hidden(
     tab: Tab, pages: Mapping[str, FilePath]
 ) -> None:
     _open(tab, pages[PAGES[0]])
-    for entry in tab.page.locator(".legendtoggle").all():
-        entry.click(force=True)
-        tab.page.wait_for_timeout(400)  # two clicks sooner than 300 ms show one curve alone
-    hidden = tab.page.evaluate(
+    in_legend = (
         "document.getElementById('curves')._fullData"
-        ".filter(curve => curve.yaxis === 'y' && curve.showlegend).map(curve => curve.visible)"
+        ".filter(curve => curve.yaxis === 'y' && curve.showlegend)"
     )
-    assert set(hidden) == {"legendonly"}
+    hidden = f"{in_legend}.filter(curve => curve.visible === 'legendonly').length"
+    for number, entry in enumerate(tab.page.locator(".legendtoggle").all(), start=1):
+        entry.click(force=True)
+        # two clicks before the page has followed the first show one curve alone
+        tab.page.wait_for_function(f"{hidden} === {number}")
+    assert tab.page.evaluate(hidden) == tab.page.evaluate(f"{in_legend}.length")
     with tab.page.expect_download() as download:
         tab.page.locator(".modebar-btn[data-title*='PNG']").click(force=True)
     assert download.value.suggested_filename.endswith(".png")
