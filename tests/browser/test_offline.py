@@ -9,6 +9,7 @@ from threading import Thread
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from farpath.report.html.run_page import PAGE_FILE, save_pictures
 from farpath.report.site.build import build_site
@@ -127,16 +128,16 @@ def test_a_picture_can_be_had_while_all_curves_are_hidden(
     tab: Tab, pages: Mapping[str, FilePath]
 ) -> None:
     _open(tab, pages[PAGES[0]])
-    in_legend = (
-        "document.getElementById('curves')._fullData"
-        ".filter(curve => curve.yaxis === 'y' && curve.showlegend)"
-    )
-    hidden = f"{in_legend}.filter(curve => curve.visible === 'legendonly').length"
-    for number, entry in enumerate(tab.page.locator(".legendtoggle").all(), start=1):
-        entry.click(force=True)
+    curves = tab.page.locator(".traces:has(.legendtoggle)")
+    for number in range(curves.count()):
+        curves.nth(number).locator(".legendtoggle").click(force=True)
         # two clicks before the page has followed the first show one curve alone
-        tab.page.wait_for_function(f"{hidden} === {number}")
-    assert tab.page.evaluate(hidden) == tab.page.evaluate(f"{in_legend}.length")
+        expect(curves.nth(number)).to_have_css("opacity", "0.5")
+    hidden = tab.page.evaluate(
+        "document.getElementById('curves')._fullData"
+        ".filter(curve => curve.showlegend).map(curve => curve.visible)"
+    )
+    assert set(hidden) == {"legendonly"}
     with tab.page.expect_download() as download:
         tab.page.locator(".modebar-btn[data-title*='PNG']").click(force=True)
     assert download.value.suggested_filename.endswith(".png")

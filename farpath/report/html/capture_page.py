@@ -83,7 +83,7 @@ def _layout(panels: Sequence[Panel], span_s: tuple[float, float]) -> dict[str, A
     heights = [STEVENS_PX if panel.name == "stevens" else PANEL_PX for panel in panels]
     layout: dict[str, Any] = {
         "height": sum(heights) + 80,
-        "margin": {"l": 80, "r": 20, "t": 30, "b": 50},
+        "margin": {"l": 80, "t": 30, "b": 50},
         "hovermode": "closest",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         "xaxis": {

@@ -52,7 +52,7 @@ def _layout(comparison: Comparison) -> dict[str, Any]:
     quantities = comparison.quantities
     layout: dict[str, Any] = {
         "height": PANEL_PX * len(quantities),
-        "margin": {"l": 70, "r": 20, "t": 30, "b": 50},
+        "margin": {"l": 70, "t": 30, "b": 50},
         "hovermode": "x unified",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         "xaxis": {"title": {"text": "time (s)"}, "anchor": f"y{len(quantities)}"},

@@ -321,7 +321,7 @@ def _layout(record: Record) -> dict[str, Any]:
     plan = record.plan
     layout: dict[str, Any] = {
         "height": 900,
-        "margin": {"l": 70, "r": 20, "t": 70, "b": 50},
+        "margin": {"l": 70, "t": 70, "b": 50},
         "hovermode": "x unified",
         "hoversubplots": "axis",
         "plot_bgcolor": "white",

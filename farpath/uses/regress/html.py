@@ -185,7 +185,7 @@ def _line(x: Iterable[float], y: Iterable[float], quantity: str, **style: Any) -
 def _layout() -> dict[str, Any]:
     layout: dict[str, Any] = {
         "height": 480,
-        "margin": {"l": 70, "r": 20, "t": 30, "b": 50},
+        "margin": {"l": 70, "t": 30, "b": 50},
         "hovermode": "x unified",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         "xaxis": {"title": {"text": "time (s)"}, "anchor": "y2"},
