@@ -15,6 +15,7 @@ from farpath.metrics.flow import (
 )
 from farpath.report.figures.stack_colours import looks_of
 from farpath.report.figures.style import QUIET
+from farpath.report.html.render import MODEBAR, MODEBAR_PX
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +94,8 @@ def overlay(runs: Sequence[tuple[str, Record]], panel: Panel) -> dict[str, Any]:
         data.append({**line, "showlegend": number == 0})
     layout = {
         "height": 380,
-        "margin": {"l": 60, "r": 20, "t": 20, "b": 45},
+        "margin": {"l": 60, "r": MODEBAR_PX, "t": 20, "b": 45},
+        "modebar": MODEBAR,
         "hovermode": "closest",
         "plot_bgcolor": "white",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from farpath.report.html.render import render
+from farpath.report.html.render import MODEBAR, MODEBAR_PX, render
 from farpath.report.table import Table
 from farpath.report.time_sequence import BARS, STEPS, Panel, Series
 
@@ -83,7 +83,8 @@ def _layout(panels: Sequence[Panel], span_s: tuple[float, float]) -> dict[str, A
     heights = [STEVENS_PX if panel.name == "stevens" else PANEL_PX for panel in panels]
     layout: dict[str, Any] = {
         "height": sum(heights) + 80,
-        "margin": {"l": 80, "t": 30, "b": 50},
+        "margin": {"l": 80, "r": MODEBAR_PX, "t": 30, "b": 50},
+        "modebar": MODEBAR,
         "hovermode": "closest",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         "xaxis": {

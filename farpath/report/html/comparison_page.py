@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from farpath.report.figures.compared_curves import looks_in
-from farpath.report.html.render import render
+from farpath.report.html.render import MODEBAR, MODEBAR_PX, render
 from farpath.report.late_data import above_rates_note
 from farpath.report.tables.comparison import Comparison
 
@@ -52,7 +52,8 @@ def _layout(comparison: Comparison) -> dict[str, Any]:
     quantities = comparison.quantities
     layout: dict[str, Any] = {
         "height": PANEL_PX * len(quantities),
-        "margin": {"l": 70, "t": 30, "b": 50},
+        "margin": {"l": 70, "r": MODEBAR_PX, "t": 30, "b": 50},
+        "modebar": MODEBAR,
         "hovermode": "x unified",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         "xaxis": {"title": {"text": "time (s)"}, "anchor": f"y{len(quantities)}"},

@@ -25,6 +25,10 @@ PLOTLY_CONFIG: dict[str, Any] = {
         ["toImage"],
     ],
 }
+#: The place of these buttons in a layout: right of the panels, where they lie on no name of the
+#: legend, which stands above them; and the margin in pixels that they need there.
+MODEBAR = {"orientation": "v"}
+MODEBAR_PX = 45
 
 
 def asset_text(name: str) -> str:

@@ -30,7 +30,7 @@ from farpath.report.figures.run_over_time import (
     title,
 )
 from farpath.report.figures.stack_colours import MOST_NAMED, OTHER_COLOUR, looks_of
-from farpath.report.html.render import PLOTLY_CONFIG, render
+from farpath.report.html.render import MODEBAR, MODEBAR_PX, PLOTLY_CONFIG, render
 from farpath.report.late_data import above_rate_note
 from farpath.report.overview import overview
 from farpath.report.repeat import command_of
@@ -321,7 +321,8 @@ def _layout(record: Record) -> dict[str, Any]:
     plan = record.plan
     layout: dict[str, Any] = {
         "height": 900,
-        "margin": {"l": 70, "t": 70, "b": 50},
+        "margin": {"l": 70, "r": MODEBAR_PX, "t": 70, "b": 50},
+        "modebar": MODEBAR,
         "hovermode": "x unified",
         "hoversubplots": "axis",
         "plot_bgcolor": "white",

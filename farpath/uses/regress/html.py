@@ -11,7 +11,7 @@ from farpath.metrics.run import per_second
 from farpath.record.record import load_record
 from farpath.report.figures.decimate import min_max_points
 from farpath.report.figures.stack_colours import looks_of
-from farpath.report.html.render import render
+from farpath.report.html.render import MODEBAR, MODEBAR_PX, render
 from farpath.report.late_data import above_rates_note
 from farpath.report.table import Table
 from farpath.spec.labels import flow_label
@@ -185,7 +185,8 @@ def _line(x: Iterable[float], y: Iterable[float], quantity: str, **style: Any) -
 def _layout() -> dict[str, Any]:
     layout: dict[str, Any] = {
         "height": 480,
-        "margin": {"l": 70, "t": 30, "b": 50},
+        "margin": {"l": 70, "r": MODEBAR_PX, "t": 30, "b": 50},
+        "modebar": MODEBAR,
         "hovermode": "x unified",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         "xaxis": {"title": {"text": "time (s)"}, "anchor": "y2"},

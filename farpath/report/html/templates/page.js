@@ -15,8 +15,6 @@
   }
   // On a dark page dark shades have to stay visible.
   const DARK_PART = 0.6;
-  // Space for the column of buttons right of the panels.
-  const MODEBAR_PX = 45;
 
   // On a narrow page there is no room for the word before a region's number.
   const NARROW = 700;
@@ -55,9 +53,7 @@
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: ink },
-      // The buttons stand right of the panels: above them they would lie on the legend.
-      margin: { ...curves.layout.margin, r: MODEBAR_PX },
-      modebar: { orientation: "v", bgcolor: "rgba(0,0,0,0)", color: quiet, activecolor: ink },
+      modebar: { ...curves.layout.modebar, bgcolor: "rgba(0,0,0,0)", color: quiet, activecolor: ink },
       hoverlabel: { bgcolor: colour("--sheet"), bordercolor: rule, font: { color: ink } },
       shapes: curves.layout.shapes.map((shape) => ({ ...shape, line: { ...shape.line, color: rule } })),
       annotations: curves.layout.annotations.map((note) => ({
