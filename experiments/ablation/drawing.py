@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from experiments.seven_regions.paper_columns import MEAN, STABILITY
 from experiments.seven_regions.paper_stacks import paper_names
 from experiments.seven_regions.published import all_published
-from farpath.report.figures.marks import style_of
+from farpath.report.figures.markers import style_of
 from farpath.report.figures.style import QUIET, RULE, print_style
 
 from .analysis import ALL, BASE, Ablation

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from farpath.metrics import flow as flow_metrics
-from farpath.metrics.answers import answers_of
+from farpath.metrics.change_responses import answers_of
 from farpath.metrics.measures import Measure
 from farpath.record.record import Record
 from farpath.runs.experiment import RecordedRun

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from farpath.metrics.measures import Measure, select_measures
 from farpath.report.figures.intervals import draw_intervals, side_by_side
-from farpath.report.figures.marks import style_of
+from farpath.report.figures.markers import style_of
 from farpath.report.figures.style import FULL_IN, RULE, print_style
 from farpath.runs.experiment import RecordedRun
 

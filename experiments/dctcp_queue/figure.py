@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from farpath.metrics.measures import Measure
-from farpath.report.figures.marks import style_of
+from farpath.report.figures.markers import style_of
 from farpath.report.figures.style import QUIET, one_frame
 from farpath.runs.experiment import RecordedRun
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from farpath.metrics.measures import Measure, select_measures
-from farpath.report.figures.marks import mark_of
+from farpath.report.figures.markers import mark_of
 from farpath.report.figures.stack_colours import look_of
 from farpath.report.figures.style import FULL_IN, INK, QUIET, RULE, print_style
 from farpath.runs.experiment import RecordedRun

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from farpath.metrics.measures import Measure, select_measures
-from farpath.report.figures.marks import mark_of
+from farpath.report.figures.markers import mark_of
 from farpath.report.figures.stack_colours import looks_of
 from farpath.report.figures.style import FULL_IN, RULE, print_style
 from farpath.runs.experiment import RecordedRun

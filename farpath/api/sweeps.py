@@ -29,8 +29,8 @@ from farpath.report.figures.sweep_cells import draw_sweep
 from farpath.report.tables.sweep import sweep_table
 from farpath.report.tables.sweep_results import SweepResults
 from farpath.runs.make import MadeSet, RunEvent, make_runs
-from farpath.runs.progress import progress_printer, progress_text
 from farpath.runs.run_set import RunSet, product_set
+from farpath.runs.run_set_progress import progress_printer, progress_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -57,13 +57,13 @@ def draw(
             )
         from farpath.lab.artifacts.user_topologies import user_network
         from farpath.planning.deployment_files import read_deployment
-        from farpath.report.figures import sites
+        from farpath.report.figures import site_map
 
         deployment = read_deployment(file, network_of=user_network)
         if text:
-            print(sites.as_text(deployment), end="")
+            print(site_map.as_text(deployment), end="")
             return
-        save(sites.draw(deployment), out)
+        save(site_map.draw(deployment), out)
         print(out)
         return
     if record is not None and (given := request.options()):

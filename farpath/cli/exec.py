@@ -354,7 +354,7 @@ def _run_one(asked: _Asked) -> int:
     """Run the programs with the client's output as this command's; return its status."""
     from farpath.lab.exec.program_run import WallTimeoutError, run_programs
     from farpath.record.record_directory import short_fingerprint
-    from farpath.report.tables.program_runs import ended_case, failed_case
+    from farpath.report.tables.program_results import ended_case, failed_case
     from farpath.runs.program_runs import program_result
     from farpath.spec.programs import TIMED_OUT
 
@@ -426,9 +426,9 @@ def _run_several(asked: _Asked, cores: int | None) -> int:
     from farpath.presets.report import with_verdict
     from farpath.report.report import Report, terminal_text
     from farpath.report.table import as_csv
-    from farpath.report.tables.program_runs import junit_cases, program_table
+    from farpath.report.tables.program_results import junit_cases, program_table
     from farpath.runs.program_runs import make_program_runs, measured
-    from farpath.runs.progress import progress_printer
+    from farpath.runs.run_set_progress import progress_printer
 
     report = asked.out / DEFAULT_REPORT
     require_directory(asked.out)

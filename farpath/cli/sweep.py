@@ -69,8 +69,8 @@ def sweep(
     from farpath.report.tables.sweep_results import SweepResults, check_column
     from farpath.runs.axes import split_options
     from farpath.runs.make import make_runs
-    from farpath.runs.progress import progress_printer
     from farpath.runs.run_set import product_set
+    from farpath.runs.run_set_progress import progress_printer
 
     single, axes = split_options(option_values)
     planned = product_set(RunRequest(**single), axes, seeds, draws=draws)

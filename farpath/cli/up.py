@@ -231,7 +231,7 @@ def _run_one(
     from farpath.lab.exec.service_run import run_services
     from farpath.record.record_directory import short_fingerprint
     from farpath.report.junit import junit_xml
-    from farpath.report.tables.program_runs import failed_case
+    from farpath.report.tables.program_results import failed_case
 
     with ExitStack() as stack:
         streams = _streams(run, main_alone, as_json, stack)

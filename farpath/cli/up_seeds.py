@@ -73,7 +73,7 @@ def run_seeds(asked: SeedsAsked) -> int:
     """Make the runs, print the results, and return the status: 1 if the run of a seed failed."""
     from farpath.report.junit import junit_xml
     from farpath.report.search_report import search_report, shrink_report
-    from farpath.runs.search.seeds import search_seeds
+    from farpath.runs.search.first_failure import search_seeds
     from farpath.runs.search.shrink import shrink_faults
 
     first = asked.first.seed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from farpath.base.column import Column, Subject, count, number
-from farpath.metrics.answers import Answer
+from farpath.metrics.change_responses import Answer
 from farpath.metrics.flow_summary import (
     FlowSummary,
     median_ms,

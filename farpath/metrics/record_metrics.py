@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from farpath.mechanisms.disk.mechanism import disk_counts
-from farpath.metrics.answers import answers_of
+from farpath.metrics.change_responses import answers_of
 from farpath.metrics.flow_summary import flows_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
 from farpath.metrics.rtt import ping_figures

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from farpath.base.column import Column
 from farpath.base.sizes import size_text
-from farpath.mechanisms.changes.text import rate_text, rtt_text
+from farpath.mechanisms.changes.timeline_text import rate_text, rtt_text
 from farpath.mechanisms.draw.mechanism import undrawn
 from farpath.mechanisms.mechanism import OF_HOSTS
 from farpath.mechanisms.registry import mechanisms

@@ -32,7 +32,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from farpath.base.errors import BadInputError, on_one_line
-from farpath.planning.compose.services import (
+from farpath.planning.compose.service_requests import (
     Keys,
     Surroundings,
     health_command,

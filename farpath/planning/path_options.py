@@ -12,7 +12,12 @@ from farpath.base.path_variants import CHANGED, varied
 from farpath.base.units import Quantity
 from farpath.mechanisms import quantities
 from farpath.mechanisms.changes.rate_traces import is_trace, read_trace
-from farpath.mechanisms.changes.text import ChangesText, rate_changes, rtt_changes, split_changes
+from farpath.mechanisms.changes.timeline_text import (
+    ChangesText,
+    rate_changes,
+    rtt_changes,
+    split_changes,
+)
 from farpath.mechanisms.mechanism import PathSoFar
 from farpath.mechanisms.quantities import LEAST_BUFFER_FRAMES, default_buffer_bytes
 from farpath.mechanisms.registry import mechanisms

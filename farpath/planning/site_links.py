@@ -28,7 +28,7 @@ from typing import Any
 
 from farpath.base.errors import BadInputError, on_one_line
 from farpath.mechanisms import quantities
-from farpath.mechanisms.changes.text import ChangesText, split_changes
+from farpath.mechanisms.changes.timeline_text import ChangesText, split_changes
 from farpath.planning.deployment import SiteLink
 from farpath.planning.faults import MOST_FAULTS
 from farpath.planning.file_models import Keyed, Text, Texts, checked, in_part

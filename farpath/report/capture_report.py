@@ -25,11 +25,11 @@ from farpath.captures.delays import (
     summary,
 )
 from farpath.captures.segments import Capture, Connection, read_segments
+from farpath.report.connection_graphs import PANELS, Graphed, panels
 from farpath.report.figures.time_sequence import draw_connection
 from farpath.report.html.capture_page import render_connection
 from farpath.report.report import Report, terminal_text
 from farpath.report.table import Table
-from farpath.report.time_sequence import PANELS, Graphed, panels
 
 ALL = "all"
 

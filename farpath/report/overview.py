@@ -14,8 +14,8 @@ from farpath.base.sizes import size_text
 from farpath.mechanisms.disk.mechanism import disk_counts
 from farpath.mechanisms.draw.mechanism import regions_of
 from farpath.mechanisms.registry import mechanism_columns
-from farpath.metrics.answers import LOSS_RTTS, RECOVERED, STABLE_FACTOR, Answer, answers_of
 from farpath.metrics.catalogue import ANSWER, FLOW, LINK, SHORT_FLOW, in_mbps
+from farpath.metrics.change_responses import LOSS_RTTS, RECOVERED, STABLE_FACTOR, Answer, answers_of
 from farpath.metrics.flow_summary import FlowSummary, flows_of, spurious_of
 from farpath.metrics.link import busiest, has_several_queues, link_summaries, summarise_record
 from farpath.metrics.rtt import ping_figures

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from farpath.base.errors import FarpathError
 from farpath.base.options import options_of
 from farpath.base.path_variants import base_name, of_topology
-from farpath.mechanisms.changes.text import rate_text, rtt_text
+from farpath.mechanisms.changes.timeline_text import rate_text, rtt_text
 from farpath.mechanisms.draw.mechanism import undrawn
 from farpath.mechanisms.registry import texts_of
 from farpath.planning.end_host_sysctls import OWN_SETTINGS

@@ -34,8 +34,8 @@ from farpath.record.record import RECORD_FILE, Record, load_record, records_in
 from farpath.record.record_directory import short_fingerprint
 from farpath.record.service_record import UP_FILE
 from farpath.runs.make import FailedRun, make_runs
-from farpath.runs.progress import progress_printer
 from farpath.runs.run_set import PlannedRun, RunSet
+from farpath.runs.run_set_progress import progress_printer
 from farpath.spec.labels import stacks_label
 from farpath.spec.layout import Layout
 from farpath.spec.plan import Plan

@@ -33,8 +33,8 @@ from farpath.runs.job import (
     print_status,
 )
 from farpath.runs.make import FailedRun, MadeSet, Make, make_one, make_runs
-from farpath.runs.progress import progress_printer
 from farpath.runs.run_set import PlannedRun, RunSet
+from farpath.runs.run_set_progress import progress_printer
 from farpath.runs.status import RunStatus, move_damaged_records
 
 

@@ -33,7 +33,7 @@ from farpath.runs.job import (
     ignored_record_notes,
     print_status,
 )
-from farpath.runs.progress import progress_text
+from farpath.runs.run_set_progress import progress_text
 from farpath.runs.status import RunStatus, move_damaged_records
 
 SNAKEFILE = EXPERIMENTS / "Snakefile"

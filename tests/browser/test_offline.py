@@ -13,8 +13,8 @@ from playwright.sync_api import expect
 
 from farpath.report.html.run_page import PAGE_FILE, save_pictures
 from farpath.report.site.build import build_site
-from farpath.uses.regress.compare import Comparison
 from farpath.uses.regress.html import render_page
+from farpath.uses.regress.kernel_comparison import Comparison
 from farpath.uses.regress.suite import trials
 from farpath.uses.regress.verdict import CaseState, CaseVerdict
 from tests.browser.conftest import Tab

@@ -9,7 +9,7 @@ import pytest
 
 from farpath.base.errors import BadInputError, CheckFailedError
 from farpath.mechanisms.dropper.mechanism import parse_droppers
-from farpath.metrics.answers import answers_of
+from farpath.metrics.change_responses import answers_of
 from farpath.planning.path_options import resolve_path
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record

@@ -18,8 +18,8 @@ from farpath.planning.deployment import Deployment
 from farpath.planning.faults import Targets, read_faults
 from farpath.record.service_record import load_service_record, service_records_in
 from farpath.runs.make import RunEvent
+from farpath.runs.search.first_failure import search_seeds
 from farpath.runs.search.result import Ended, SeedSearch
-from farpath.runs.search.seeds import search_seeds
 from farpath.runs.search.shrink import shrink_faults
 from farpath.runs.service_runs import up_run
 from farpath.spec.services import Condition, Fault, Healthcheck

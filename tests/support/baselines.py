@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from farpath.uses.regress.baseline import BaselineRun, Interval
-from farpath.uses.regress.compare import Comparison
+from farpath.uses.regress.kernel_comparison import Comparison
 from farpath.uses.regress.verdict import CaseState, CaseVerdict, judge
 
 #: A run of a baseline, with bounds of two metrics.

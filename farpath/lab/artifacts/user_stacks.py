@@ -25,8 +25,8 @@ from farpath.lab.artifacts.scripts import (
     print_to_stderr,
     unpacked,
 )
-from farpath.lab.artifacts.user_modules.changes import explained, missing_header
-from farpath.lab.artifacts.user_modules.sources import (
+from farpath.lab.artifacts.user_modules.linux_changes import explained, missing_header
+from farpath.lab.artifacts.user_modules.module_sources import (
     ModuleSources,
     changes_of,
     find_sources,

@@ -9,7 +9,7 @@ from farpath.base.errors import BadInputError
 from farpath.base.options import PATH, Option, range_text
 from farpath.base.sizes import size_text
 from farpath.mechanisms.changes.carried import check_carried, link_changes
-from farpath.mechanisms.changes.text import rate_text, rtt_text
+from farpath.mechanisms.changes.timeline_text import rate_text, rtt_text
 from farpath.mechanisms.mechanism import Findings, Mechanism, Output, PathSoFar, Texts
 from farpath.mechanisms.quantities import RATE_BPS, default_buffer_bytes, parse_size
 from farpath.platforms import platform_of, real_time_option

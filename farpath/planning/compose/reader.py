@@ -13,7 +13,7 @@ from pydantic import BeforeValidator
 from farpath.base.errors import BadInputError, on_one_line
 from farpath.mechanisms import quantities
 from farpath.planning.compose.model import ServiceModel
-from farpath.planning.compose.services import (
+from farpath.planning.compose.service_requests import (
     FILES_BELOW,
     Surroundings,
     read_service,

@@ -11,7 +11,7 @@ from farpath.report.figures.style import FULL_IN, QUIET, print_style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from farpath.presets.call.packets import Stream
+    from farpath.presets.call.rtp_packets import Stream
 
 
 def draw_call(streams: Sequence[Stream], least_ms: float) -> Figure:

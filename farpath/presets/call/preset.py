@@ -19,7 +19,7 @@ from farpath.programs.entry import Parameter
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from farpath.presets.call.packets import Stream
+    from farpath.presets.call.rtp_packets import Stream
 
 #: Standard deviations within which a share of random losses lies, but in one of 30,000 runs.
 DEVIATIONS = 4
@@ -125,7 +125,7 @@ def concealed_bound(stream: Stream) -> Bound | None:
 
 
 def _streams(output: PresetOutput) -> tuple[Stream, ...]:
-    from farpath.presets.call.packets import parse
+    from farpath.presets.call.rtp_packets import parse
 
     return parse(output.text("client.out"), output.text("server.out"))
 

@@ -20,7 +20,7 @@ from farpath.mechanisms.trace.trace_table import windows_mb
 from farpath.metrics.run import per_second, smoothed_flows
 from farpath.metrics.run_settings import schedule_text
 from farpath.report.figures.decimate import min_max_points
-from farpath.report.figures.marks import style_of
+from farpath.report.figures.markers import style_of
 from farpath.report.figures.save import save
 from farpath.report.figures.stack_colours import MOST_NAMED, OTHER_COLOUR, hatch_of, looks_of
 from farpath.report.figures.style import FULL_IN, QUIET, RULE, TALL_IN, print_style

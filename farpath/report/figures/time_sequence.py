@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from farpath.report.connection_graphs import BARS, STEPS, Panel, Series
 from farpath.report.figures.run_over_time import HEADING_CHARS
 from farpath.report.figures.stack_colours import HUES, NEUTRALS
 from farpath.report.figures.style import FULL_IN, print_style
-from farpath.report.time_sequence import BARS, STEPS, Panel, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

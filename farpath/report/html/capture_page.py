@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from farpath.report.connection_graphs import BARS, STEPS, Panel, Series
 from farpath.report.html.render import MODEBAR, MODEBAR_PX, render
 from farpath.report.table import Table
-from farpath.report.time_sequence import BARS, STEPS, Panel, Series
 
 #: Heights of panels in pixels, and the part of the figure between two of them.
 STEVENS_PX, PANEL_PX, GAP = 520, 220, 0.04

@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from farpath.metrics.comparison import ERROR, has_statistics, holm
 from farpath.metrics.estimate import scipy_part
+from farpath.metrics.significance import ERROR, has_statistics, holm
 from farpath.runs.claims.verdict import (
     FAILS,
     SEEDS_TO_TELL,

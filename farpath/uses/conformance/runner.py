@@ -11,8 +11,8 @@ from farpath.lab.artifacts.images import Images
 from farpath.metrics.one_draw import one_draw_notes
 from farpath.record.record import Record
 from farpath.runs.make import FailedRun, make_runs
-from farpath.runs.progress import progress_printer
 from farpath.runs.run_set import PlannedRun, RunSet
+from farpath.runs.run_set_progress import progress_printer
 from farpath.uses.conformance.scenario_measures import MEASURES
 from farpath.uses.conformance.scenarios import Scenario
 from farpath.uses.conformance.verdict import Verdict, failed, judge, of_draws

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from farpath.report.connection_graphs import Graphed, Panel, panels
 from farpath.report.html.capture_page import curves_of
 from farpath.report.html.render import render
-from farpath.report.time_sequence import Graphed, Panel, panels
 from farpath.uses.diff.compare import Comparison
 from farpath.uses.diff.first_packet import NS_PER_S, RUNS, Captured
 from farpath.uses.diff.report import (

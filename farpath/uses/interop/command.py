@@ -64,10 +64,9 @@ def interop(
     from farpath.report.junit import junit_xml
     from farpath.report.report import Report, terminal_text
     from farpath.report.table import as_csv
-    from farpath.runs.progress import progress_printer
-    from farpath.uses.interop.cases import asked_cases
-    from farpath.uses.interop.endpoint import chosen
-    from farpath.uses.interop.endpoint import endpoints as found_endpoints
+    from farpath.runs.run_set_progress import progress_printer
+    from farpath.uses.interop.implementation import chosen
+    from farpath.uses.interop.implementation import endpoints as found_endpoints
     from farpath.uses.interop.measure import run_meetings
     from farpath.uses.interop.meeting import meetings
     from farpath.uses.interop.rules_table import (
@@ -84,6 +83,7 @@ def interop(
         reasons,
         results_table,
     )
+    from farpath.uses.interop.testcases import asked_cases
     from farpath.uses.interop.verdict import FAILED
 
     cases = asked_cases(case)

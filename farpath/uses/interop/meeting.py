@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from farpath.base.errors import BadInputError
-from farpath.uses.interop.cases import Case
-from farpath.uses.interop.endpoint import Endpoint
+from farpath.uses.interop.implementation import Endpoint
+from farpath.uses.interop.testcases import Case
 
 
 @dataclass(frozen=True)

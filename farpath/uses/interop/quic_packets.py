@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from farpath.captures.packets import read_packets
-from farpath.uses.interop.cases import QUIC_1, QUIC_2
+from farpath.uses.interop.testcases import QUIC_1, QUIC_2
 
 PORT = 443
 INITIAL, EARLY, HANDSHAKE, RETRY = "initial", "0-RTT", "handshake", "retry"

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from farpath.base.column import Column, Value
 from farpath.report.junit import JunitCase
 from farpath.report.table import Table
-from farpath.report.tables.program_runs import failed_case
+from farpath.report.tables.program_results import failed_case
 from farpath.runs.make import FailedRun, MadeRun, MadeSet
-from farpath.uses.interop.cases import CASES
+from farpath.uses.interop.testcases import CASES
 from farpath.uses.interop.verdict import FAILED, PASSED, UNSUPPORTED, CaseResult
 
 MeetingRun = MadeRun[CaseResult] | FailedRun

@@ -13,11 +13,11 @@ from farpath.record.program_record import ProgramRecord
 from farpath.spec.capture import SUFFIX
 from farpath.spec.programs import CLIENT_HOST, SERVER_HOST, TIMED_OUT
 from farpath.spec.protocol import CAPTURES_DIR, COLLECTED_DIR
-from farpath.uses.interop.cases import Case
 from farpath.uses.interop.meeting import Meeting
 from farpath.uses.interop.qlog import SUFFIXES, read_qlog
 from farpath.uses.interop.qlog_rules import Finding, findings, together
 from farpath.uses.interop.quic_packets import EARLY, INITIAL, RETRY, SHORT, QuicPacket, read_quic
+from farpath.uses.interop.testcases import Case
 
 #: Status by which an endpoint says that it does not know a case (the runner's ``quic.md``).
 NOT_SUPPORTED = 127

@@ -62,7 +62,7 @@ def league(
     from farpath.planning.option_names import typed_message
     from farpath.planning.request import RunRequest
     from farpath.runs.make import make_runs
-    from farpath.runs.progress import progress_printer
+    from farpath.runs.run_set_progress import progress_printer
     from farpath.uses.league.measure import alone, encounters, sides_of
     from farpath.uses.league.question import STACK, plan_league
 

@@ -14,8 +14,8 @@ from functools import partial
 
 import numpy as np
 
-from farpath.metrics.comparison import Interval, bootstrap_interval, median_along
 from farpath.metrics.run import Array
+from farpath.metrics.significance import Interval, bootstrap_interval, median_along
 from farpath.uses.league.measure import Encounter
 
 #: Quantities by the keys of their harm: the value of a flow, and whether more is better.

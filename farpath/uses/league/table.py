@@ -10,9 +10,8 @@ from typing import Any
 
 from farpath.base.column import NOTHING, Column, given, number
 from farpath.metrics.catalogue import in_mbps
-from farpath.metrics.comparison import Interval
+from farpath.metrics.significance import Interval
 from farpath.report.table import Table
-from farpath.uses.league.chance import Chance, chance_words, chances
 from farpath.uses.league.harm import HARMS, harms
 from farpath.uses.league.measure import (
     Encounter,
@@ -22,6 +21,7 @@ from farpath.uses.league.measure import (
     standings,
 )
 from farpath.uses.league.question import League
+from farpath.uses.league.share_intervals import Chance, chance_words, chances
 
 
 def _of_share(key: str, heading: str, of: Callable[[Any], float]) -> Column[Any]:

@@ -19,8 +19,9 @@ from farpath.lab.artifacts.kernels import images_of
 from farpath.runs.make import FailedRun
 from farpath.uses.diff.question import diff_command
 from farpath.uses.regress.baseline import BaselineRun
-from farpath.uses.regress.compare import baseline_of
-from farpath.uses.regress.runner import (
+from farpath.uses.regress.kernel_comparison import baseline_of
+from farpath.uses.regress.suite import Trial
+from farpath.uses.regress.trial_runs import (
     Kernel,
     MadeTrial,
     TrialJob,
@@ -28,7 +29,6 @@ from farpath.uses.regress.runner import (
     made,
     run_trials,
 )
-from farpath.uses.regress.suite import Trial
 from farpath.uses.regress.verdict import CaseState, CaseVerdict, judge
 
 #: Change that makes a commit bad: of a metric, beyond its bounds, or of the packets.

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from farpath.report.report import Report
     from farpath.uses.regress.baseline import Baseline
-    from farpath.uses.regress.compare import Comparison
-    from farpath.uses.regress.runner import Kernel
+    from farpath.uses.regress.kernel_comparison import Comparison
     from farpath.uses.regress.suite import Trial
+    from farpath.uses.regress.trial_runs import Kernel
 
 LOG = logging.getLogger(__name__)
 RESULTS = FilePath("results") / "regress"
@@ -203,7 +203,7 @@ def _kernel(text: str | None) -> Kernel:
     """Find or build a kernel, or kernels by side, as users name them; None for the lab's."""
     from farpath.lab.artifacts.images import find_images
     from farpath.lab.artifacts.kernels import images_of, title_of
-    from farpath.uses.regress.runner import Kernel
+    from farpath.uses.regress.trial_runs import Kernel
 
     images = find_images() if text is None else images_of(text, LOG.info)
     return Kernel(f"{title_of(images)} ({text})" if text else title_of(images), images)
@@ -218,7 +218,7 @@ def _processor_level() -> int:
 def _compare_kernels(
     trials: Sequence[Trial], base: Kernel, head: Kernel, out: FilePath, at_once: int, seeds: int
 ) -> Comparison:
-    from farpath.uses.regress.compare import compare_kernels
+    from farpath.uses.regress.kernel_comparison import compare_kernels
 
     return compare_kernels(trials, base, head, out / "records", at_once, seeds)
 
@@ -231,7 +231,7 @@ def _compare_with_baseline(
     at_once: int,
 ) -> Comparison:
     from farpath.lab.artifacts.kernels import release_of
-    from farpath.uses.regress.compare import compare_with_baseline
+    from farpath.uses.regress.kernel_comparison import compare_with_baseline
 
     baseline = own_baseline or _nearest_baseline(kernel)
     if baseline is None:
@@ -272,7 +272,7 @@ def _update(
         read_baseline,
         write_baseline,
     )
-    from farpath.uses.regress.compare import make_baseline
+    from farpath.uses.regress.kernel_comparison import make_baseline
 
     file = baseline or baseline_file(release_of(kernel.images), _processor_level())
     old = read_baseline(file) if file.exists() else None

@@ -16,7 +16,7 @@ from farpath.report.late_data import above_rates_note
 from farpath.report.table import Table
 from farpath.spec.labels import flow_label
 from farpath.uses.regress import report
-from farpath.uses.regress.compare import Comparison
+from farpath.uses.regress.kernel_comparison import Comparison
 from farpath.uses.regress.suite import Trial
 from farpath.uses.regress.verdict import CaseState, CaseVerdict
 

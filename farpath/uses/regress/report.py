@@ -13,7 +13,7 @@ from farpath.report.junit import JunitCase, junit_xml
 from farpath.report.table import Cell, Table, as_markdown, as_wide_text
 from farpath.spec.hosts import SIDES
 from farpath.uses.regress.baseline import value_text
-from farpath.uses.regress.compare import Comparison
+from farpath.uses.regress.kernel_comparison import Comparison
 from farpath.uses.regress.verdict import CaseState, CaseVerdict, Difference, count_states
 
 #: The mark of each state in the table.

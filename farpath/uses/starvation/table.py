@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from farpath.base.column import NOTHING, given, number
 from farpath.metrics.catalogue import in_mbps
-from farpath.metrics.comparison import (
+from farpath.metrics.estimate import CONFIDENCE
+from farpath.metrics.significance import (
     SHARE_DIFFERENCE,
     bootstrap_interval,
     holm,
     runs_needed,
     welch,
 )
-from farpath.metrics.estimate import CONFIDENCE
 from farpath.report.table import Table
 from farpath.uses.starvation.question import Starvation, Trial, worst
 

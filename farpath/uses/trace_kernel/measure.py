@@ -25,8 +25,8 @@ from farpath.runs.again import (
 )
 from farpath.spec.schedule import Flow
 from farpath.spec.site_clock import NS_PER_S
-from farpath.uses.trace_kernel.events import Event, SiteTrace, in_time, parse
 from farpath.uses.trace_kernel.question import ALL, Question, require_known, unknown
+from farpath.uses.trace_kernel.tracepoints import Event, SiteTrace, in_time, parse
 from topologies import lay_out
 
 #: How many events of a site are written at most.

@@ -6,10 +6,10 @@ from collections import Counter
 
 from farpath.report.report import Report
 from farpath.report.table import Table, as_wide_text
-from farpath.uses.trace_kernel.events import as_text
 from farpath.uses.trace_kernel.measure import MOST_EVENTS, KernelTrace
 from farpath.uses.trace_kernel.question import Question
 from farpath.uses.trace_kernel.timeline import as_json
+from farpath.uses.trace_kernel.tracepoints import as_text
 
 Kind = tuple[str, str]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from farpath.spec.schedule import Flow
-from farpath.uses.trace_kernel.events import Event
+from farpath.uses.trace_kernel.tracepoints import Event
 
 NS_PER_US = 1000
 #: The number of the first kind of events; a thread with a process's own number is its main one.

@@ -12,7 +12,7 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.mechanisms.changes.rate_traces import read_trace
-from farpath.mechanisms.changes.text import rate_text, rtt_text
+from farpath.mechanisms.changes.timeline_text import rate_text, rtt_text
 from farpath.planning.path_files import path_by_name
 from farpath.planning.path_options import KINDS, resolve_path
 from farpath.planning.request import RunRequest

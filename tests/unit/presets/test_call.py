@@ -8,8 +8,8 @@ import pytest
 
 from farpath.base.errors import LabFailedError
 from farpath.planning.request import RunRequest
-from farpath.presets.call.packets import parse
 from farpath.presets.call.preset import PRESET, delay_bound, loss_bound
+from farpath.presets.call.rtp_packets import parse
 from farpath.presets.preset import PresetOutput
 from farpath.presets.registry import asked_preset
 from tests.support.data import captured

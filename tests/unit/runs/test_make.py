@@ -11,8 +11,8 @@ from farpath.lab.run import Outcome
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record
 from farpath.runs.make import FailedRun, MadeRun, RunEvent, make_runs
-from farpath.runs.progress import progress_printer
 from farpath.runs.run_set import START_COST_S, PlannedRun, RunSet, planned_run, product_set
+from farpath.runs.run_set_progress import progress_printer
 from tests.support.lesson_runs import write_lesson_run
 
 BASE = RunRequest(rtt="20ms", rate="20Mbit", time="5s")

@@ -27,7 +27,7 @@ from farpath.cli.shared_options import RESULTS, AsJson, RecordsDir
 from farpath.planning.request import RunRequest
 from farpath.report.report import Report
 from farpath.runs.make import make_runs
-from farpath.runs.progress import progress_printer
+from farpath.runs.run_set_progress import progress_printer
 from farpath.runs.run_set import product_set
 from tests.unit.runs.test_make import make
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from farpath.uses.debug.inside import kernel
+from farpath.uses.debug.inside.inferiors import Site, Sites
 from farpath.uses.debug.inside.scoreboard import Segment
-from farpath.uses.debug.inside.sites import Site, Sites
 
 #: enum tcp_ca_state (include/uapi/linux/tcp.h).
 CA_STATES = ("Open", "Disorder", "CWR", "Recovery", "Loss")

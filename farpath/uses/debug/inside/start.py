@@ -18,13 +18,13 @@ sys.path.insert(0, str(FilePath(__file__).resolve().parents[4]))
 import gdb
 
 from farpath.uses.debug.inside import stopping
-from farpath.uses.debug.inside.commands import (
+from farpath.uses.debug.inside.gdb_commands import (
     Session,
     add_commands,
     detach_all,
     where,
 )
-from farpath.uses.debug.inside.sites import attach
+from farpath.uses.debug.inside.inferiors import attach
 
 
 def _reach(session: Session, stop: dict[str, Any], found: dict[str, int] | None) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from farpath.uses.debug.inside.sites import CLOCK, Site, Sites, run_silently
+from farpath.uses.debug.inside.inferiors import CLOCK, Site, Sites, run_silently
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ import pytest
 
 from farpath.base.errors import BadInputError
 from farpath.lab.artifacts.user_modules.adaptation import Source, adapted, compat_options
-from farpath.lab.artifacts.user_modules.changes import CHANGES, advice_on, explained
-from farpath.lab.artifacts.user_modules.sources import COMPAT, find_sources, write_copy
+from farpath.lab.artifacts.user_modules.linux_changes import CHANGES, advice_on, explained
+from farpath.lab.artifacts.user_modules.module_sources import COMPAT, find_sources, write_copy
 
 OPS = "static struct tcp_congestion_ops mine = {\n\t%s\n};\n"
 

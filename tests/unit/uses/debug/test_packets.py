@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from farpath.uses.debug.inside.packets import decoded, packets_in
+from farpath.uses.debug.inside.far_link_packets import decoded, packets_in
 
 START_NS, WINDOW_NS, CLOCK_NS = 10_000, 1_000, 9_000
 FAR = {

@@ -8,7 +8,6 @@ from pathlib import Path as FilePath
 import pytest
 
 from farpath.tools import pcapng
-from farpath.uses.interop.cases import QUIC_1, QUIC_2
 from farpath.uses.interop.quic_packets import (
     EARLY,
     HANDSHAKE,
@@ -18,6 +17,7 @@ from farpath.uses.interop.quic_packets import (
     SHORT,
     read_quic,
 )
+from farpath.uses.interop.testcases import QUIC_1, QUIC_2
 
 CLIENT, SERVER = b"client-name", b"srv"
 TYPES = {

@@ -6,8 +6,8 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.uses.interop.cases import CASES, QUIC_1, QUIC_2, Case, asked_cases
 from farpath.uses.interop.quic_packets import EARLY, INITIAL, RETRY, SHORT, QuicPacket
+from farpath.uses.interop.testcases import CASES, QUIC_1, QUIC_2, Case, asked_cases
 from farpath.uses.interop.verdict import wrong_files, wrong_packets
 
 CLIENT, SERVER = b"client-name", b"srv"

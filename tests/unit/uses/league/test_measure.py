@@ -8,11 +8,11 @@ import math
 import pytest
 
 from farpath.runs.run_set import RunSet
-from farpath.uses.league.chance import chances
 from farpath.uses.league.harm import harms
 from farpath.uses.league.measure import Encounter, by_conditions, shares_of, standings
 from farpath.uses.league.page import render_league
 from farpath.uses.league.question import League
+from farpath.uses.league.share_intervals import chances
 from farpath.uses.league.table import (
     encounters_table,
     harm_table,

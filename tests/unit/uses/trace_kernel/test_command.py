@@ -8,10 +8,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from farpath.uses.trace_kernel.events import Event
 from farpath.uses.trace_kernel.measure import MOST_EVENTS, KernelTrace
 from farpath.uses.trace_kernel.question import parse
 from farpath.uses.trace_kernel.report import report
+from farpath.uses.trace_kernel.tracepoints import Event
 from tests.support.command_line import Farpath
 from tests.support.networks import short_plan
 

@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from farpath.uses.trace_kernel.events import Event
 from farpath.uses.trace_kernel.timeline import as_json
+from farpath.uses.trace_kernel.tracepoints import Event
 from tests.support.networks import short_plan
 
 PROBE = Event(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farpath.metrics.comparison import (
+from farpath.metrics.significance import (
     bootstrap_interval,
     holm,
     power_of,

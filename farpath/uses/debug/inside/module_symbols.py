@@ -1,4 +1,4 @@
-"""Modules: symbols of the modules that a guest has loaded, with their source."""
+"""Symbols of the modules that a guest has loaded, with their source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import gdb
 
 from farpath.uses.debug.inside import kernel
-from farpath.uses.debug.inside.sites import Site, run_silently
+from farpath.uses.debug.inside.inferiors import Site, run_silently
 
 #: Where a module's code begins.
 TEXT = ".text"

@@ -1,4 +1,4 @@
-"""Cases of the QUIC interop runner: the files of each, its path and its time limit.
+"""Test cases of the QUIC interop runner: the files of each, its path and its time limit.
 
 Names, letters, sizes, paths and limits are those of github.com/quic-interop/quic-interop-runner
 (``testcases_quic.py``, 2026): a link of 10 Mbit/s with a queue of 25 packets and 15 ms each way.

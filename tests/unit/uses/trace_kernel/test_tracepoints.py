@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farpath.base.errors import LabFailedError
-from farpath.uses.trace_kernel.events import as_text, in_time, parse
+from farpath.uses.trace_kernel.tracepoints import as_text, in_time, parse
 
 SENDER = [
     "has\ttcp\ttcp_probe\n",

@@ -1,4 +1,4 @@
-"""Answers: how the flows of a run respond to changes of the bottleneck's rate, and to outages.
+"""Responses of a run's flows to changes of the bottleneck's rate, and to outages.
 
 RFC 5166, 2.2, asks for the response to sudden changes. Bansal, Balakrishnan, Floyd and Shenker,
 *Dynamic Behavior of Slowly-Responsive Congestion Control Algorithms*, SIGCOMM 2001, have the

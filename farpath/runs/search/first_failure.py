@@ -1,4 +1,4 @@
-"""Search over seeds: runs of services on all cores, until the run of one seed fails.
+"""The first seed whose run fails: runs of services on all cores, until one does.
 
 The answer does not depend on how many runs there are at once: the failing seed is the lowest, and
 all lower ones have been made.
@@ -25,8 +25,8 @@ from farpath.lab.exec.service_run import UpRun
 from farpath.lab.pool import Pool
 from farpath.record.service_record import load_service_record
 from farpath.runs.make import FailedRun, RunEvent, make_runs
-from farpath.runs.progress import progress_printer
 from farpath.runs.run_set import MOST_RUNS, PlannedRun, RunSet
+from farpath.runs.run_set_progress import progress_printer
 from farpath.runs.search.made import (
     Recorded,
     ended_of,

@@ -1,4 +1,4 @@
-"""Marks that distinguish many curves beside their colours, and curves of marks beside theory."""
+"""Markers that distinguish many curves beside their colours, and curves of marks beside theory."""
 
 from __future__ import annotations
 

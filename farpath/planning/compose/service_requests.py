@@ -1,4 +1,4 @@
-"""Services of a compose file, each made a request."""
+"""Requests of a compose file's services."""
 
 from __future__ import annotations
 

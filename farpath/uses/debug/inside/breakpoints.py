@@ -1,4 +1,4 @@
-"""Events: the breakpoints and watchpoints by which a run stops at what happens to its flows."""
+"""Breakpoints and watchpoints, by which a run stops at an event of its flows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import gdb
 
 from farpath.uses.debug.inside import kernel, queues, sockets
-from farpath.uses.debug.inside.sites import Sites
+from farpath.uses.debug.inside.inferiors import Sites
 from farpath.uses.debug.inside.stopping import EventBreakpoint, FieldWatch, MakeBreakpoints
 
 Flow = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Comparisons of runs that differ by chance: intervals, corrected tests, and the runs they need."""
+"""Significance of differences between runs: intervals, corrected tests, and the runs they need."""
 
 from __future__ import annotations
 

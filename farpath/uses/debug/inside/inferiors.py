@@ -1,4 +1,4 @@
-"""Sites: the guests of a stopped run as inferiors of gdb, each with its virtual clock."""
+"""Inferiors of gdb: the guests of a stopped run, one for each site, with its virtual clock."""
 
 from __future__ import annotations
 

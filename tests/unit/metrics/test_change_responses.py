@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from farpath.mechanisms.dropper.mechanism import parse_droppers
-from farpath.metrics.answers import answer_s, answers_of, recovery_s, stabilisation
+from farpath.metrics.change_responses import answer_s, answers_of, recovery_s, stabilisation
 from farpath.metrics.record_metrics import metrics_of
 from farpath.planning.request import RunRequest
 from farpath.record.record import Record, Samples, write_record

@@ -10,9 +10,9 @@ import pytest
 from farpath.base.errors import LabFailedError
 from farpath.lab.artifacts.images import Images
 from farpath.runs.make import FailedRun, MadeRun
-from farpath.uses.regress import compare
-from farpath.uses.regress.runner import Kernel, TrialJob, TrialResult
+from farpath.uses.regress import kernel_comparison
 from farpath.uses.regress.suite import trials
+from farpath.uses.regress.trial_runs import Kernel, TrialJob, TrialResult
 from farpath.uses.regress.verdict import CaseState
 
 NOWHERE = FilePath("/nowhere")
@@ -45,8 +45,8 @@ def test_a_metric_out_of_the_bounds_of_seeds_is_a_change_of_its_end(
         changed = job.trial.case.name == "one-loss" and job.kernel.name != "base"
         return 50.0 if changed and "receiver" not in job.kernel.name else 90.0 + job.seed / 100
 
-    monkeypatch.setattr(compare, "run_trials", runner(mbps_of))
-    compared = compare.compare_kernels(TRIALS, BASE, HEAD, NOWHERE, 1, seeds=3)
+    monkeypatch.setattr(kernel_comparison, "run_trials", runner(mbps_of))
+    compared = kernel_comparison.compare_kernels(TRIALS, BASE, HEAD, NOWHERE, 1, seeds=3)
     verdicts = {verdict.case: verdict for verdict in compared.verdicts}
     assert verdicts["one-loss"].state == CaseState.CHANGED
     assert verdicts["one-loss"].origin == "the sender"
@@ -57,12 +57,13 @@ def test_a_metric_out_of_the_bounds_of_seeds_is_a_change_of_its_end(
 def test_a_run_that_fails_is_a_verdict_and_ends_the_making_of_a_baseline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compare, "run_trials", runner(lambda job: float(job.kernel is BASE)))
-    compared = compare.compare_kernels(TRIALS, BASE, HEAD, NOWHERE, 1, seeds=3)
+    only_base = runner(lambda job: float(job.kernel is BASE))
+    monkeypatch.setattr(kernel_comparison, "run_trials", only_base)
+    compared = kernel_comparison.compare_kernels(TRIALS, BASE, HEAD, NOWHERE, 1, seeds=3)
     assert {verdict.why for verdict in compared.verdicts} == {"no boot"}
     assert compared.records["reno/one-loss"] == (FilePath("base"), None)
     with pytest.raises(LabFailedError) as raised:
-        compare.make_baseline(TRIALS, HEAD, "name", {}, NOWHERE, 1, 2)
+        kernel_comparison.make_baseline(TRIALS, HEAD, "name", {}, NOWHERE, 1, 2)
     assert raised.value.message == "reno/slow-start, seed 1: no boot"
-    baseline = compare.make_baseline(TRIALS, BASE, "name", {}, NOWHERE, 1, 2)
+    baseline = kernel_comparison.make_baseline(TRIALS, BASE, "name", {}, NOWHERE, 1, 2)
     assert set(baseline.runs) == {"reno/one-loss", "reno/slow-start"}

@@ -1,4 +1,4 @@
-"""Events: tracepoints that kernels have passed and written (images/kernel/tracepoints)."""
+"""Tracepoints that kernels have passed and written (images/kernel/tracepoints)."""
 
 from __future__ import annotations
 

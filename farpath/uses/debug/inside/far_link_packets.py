@@ -1,4 +1,4 @@
-"""Packets: what has lately entered the far links of a run, from the memory that its sites share."""
+"""Packets that have lately entered the far links of a run, from the memory that its sites share."""
 
 from __future__ import annotations
 

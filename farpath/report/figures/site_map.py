@@ -1,4 +1,4 @@
-"""A deployment's sites as a figure and as text: their services, and the links between them."""
+"""The map of a deployment's sites, as a figure and as text: their services, and their links."""
 
 from __future__ import annotations
 

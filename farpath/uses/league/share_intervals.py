@@ -1,4 +1,4 @@
-"""Chance in a league: intervals of shares and harm over draws, and what shows beyond chance."""
+"""Intervals of shares and harm in a league over its draws, and which differences exceed chance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from farpath.metrics.comparison import (
+from farpath.metrics.estimate import CONFIDENCE
+from farpath.metrics.significance import (
     SHARE_DIFFERENCE,
     Interval,
     bootstrap_interval,
@@ -16,7 +17,6 @@ from farpath.metrics.comparison import (
     runs_needed,
     welch,
 )
-from farpath.metrics.estimate import CONFIDENCE
 from farpath.uses.league.harm import HARMS, harm_interval
 from farpath.uses.league.measure import Encounter, each_run, shares_by_run
 

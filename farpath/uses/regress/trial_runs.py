@@ -1,4 +1,4 @@
-"""The runner of a suite: several trials at once, and their results."""
+"""Runs of a suite's trials: several at once, and their results."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path as FilePath
 
 from farpath.lab.artifacts.images import Images
 from farpath.runs.make import FailedRun, MadeRun, make_runs
-from farpath.runs.progress import MADE, progress_printer
 from farpath.runs.run_set import PlannedRun, RunSet
+from farpath.runs.run_set_progress import MADE, progress_printer
 from farpath.uses.regress.metrics import metrics_of
 from farpath.uses.regress.suite import Trial
 

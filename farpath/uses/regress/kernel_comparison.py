@@ -10,7 +10,8 @@ from farpath.runs.make import FailedRun, MadeRun
 from farpath.spec.hosts import SIDES
 from farpath.uses.diff.question import diff_command
 from farpath.uses.regress.baseline import Baseline, BaselineRun, baseline_run
-from farpath.uses.regress.runner import (
+from farpath.uses.regress.suite import Trial
+from farpath.uses.regress.trial_runs import (
     Kernel,
     MadeTrial,
     TrialJob,
@@ -18,7 +19,6 @@ from farpath.uses.regress.runner import (
     made,
     run_trials,
 )
-from farpath.uses.regress.suite import Trial
 from farpath.uses.regress.verdict import CaseState, CaseVerdict, judge
 
 

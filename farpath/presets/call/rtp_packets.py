@@ -1,4 +1,4 @@
-"""Packets of a call: when each left one end and reached the other, as both ends have it."""
+"""RTP packets of a call: when each left one end and reached the other, as both ends have it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands: what farpath adds to gdb's own commands, on all sites of a stopped run."""
+"""Commands that farpath adds to gdb's own, on all sites of a stopped run."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ import gdb
 
 from farpath.base.errors import BadInputError
 from farpath.base.units import TIMES, Quantity
-from farpath.uses.debug.inside import events, packets, queues, sockets, stopping, timers
-from farpath.uses.debug.inside.modules import Modules
+from farpath.uses.debug.inside import (
+    breakpoints,
+    far_link_packets,
+    queues,
+    sockets,
+    stopping,
+    timers,
+)
+from farpath.uses.debug.inside.inferiors import Site, Sites
+from farpath.uses.debug.inside.module_symbols import Modules
 from farpath.uses.debug.inside.scoreboard import ranges, scoreboard_lines
-from farpath.uses.debug.inside.sites import Site, Sites
 
 TIME = Quantity("a time", "100ms", TIMES, "s", (0.0, 1e6), float)
 #: Frames of a backtrace in the state of a stop, and timers that are shown.
@@ -71,7 +78,7 @@ class Session:
         flow = self.flows.get(stop["flow"])
         if found is None and self.sites.current.now_ns < first_ns:
             self._bring_to(first_ns)
-        make = events.EVENTS[stop["kind"]](self.sites, stop, flow, self.config["queues"])
+        make = breakpoints.EVENTS[stop["kind"]](self.sites, stop, flow, self.config["queues"])
         return stopping.bring_to_event(self.sites, make, found, first_ns)
 
     def _bring_to(self, until_ns: int) -> Site:
@@ -268,7 +275,8 @@ def show_packets(session: Session, words: str) -> None:
         raise gdb.GdbError("this run has one guest, and so no far link")
     count = int(words) if words.isdigit() else MOST_PACKETS
     now_ns = session.sites.current.now_ns
-    for packet in packets.on_far_links(FilePath(far["file"]), far["header"], now_ns)[-count:]:
+    packets = far_link_packets.on_far_links(FilePath(far["file"]), far["header"], now_ns)
+    for packet in packets[-count:]:
         print(
             f"{session.sites.at_s(packet.at_ns):.9f} s  link {packet.channel}  "
             f"{packet.size_bytes:>5} bytes  {packet.words}"
@@ -286,7 +294,7 @@ def go_back(session: Session, words: str) -> None:
 def step_packet(session: Session, words: str) -> None:
     """Go on to the next packet that a flow sends or receives: step packet, step packet flow1."""
     flows = [session.flow(words)] if words else list(session.flows.values())
-    make = events.next_packet(session.sites, flows)
+    make = breakpoints.next_packet(session.sites, flows)
     _go(session, lambda: stopping.bring_to_event(session.sites, make))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from farpath.metrics.finding import Bound, Finding
 from farpath.record.program_record import Ending
-from farpath.report.tables.program_runs import ended_case
+from farpath.report.tables.program_results import ended_case
 from farpath.runs.program_runs import ProgramResult
 
 KEPT = Finding("load_s", "page load (s)", 1.5, 2, "HTTP/2", Bound(1.0, True, "RTT"))
