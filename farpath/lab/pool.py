@@ -203,15 +203,23 @@ class Pool:
         its traceback.
         """
         schedule = _Schedule(jobs, self.cores)
-        while len(schedule.results) < len(jobs):
-            while (index := schedule.next()) is not None:
+        ended: list[tuple[int, JobResult[T]]] = []
+        while True:
+            # A core that became free has its next job before the last one is told of
+            begun = list(iter(schedule.next, None))
+            for index in begun:
                 self._start(jobs[index], index)
+            for index, result in ended:
+                watch(JobEvent(index, result, schedule.progress()))
+            for index in begun:
                 watch(JobEvent(index, None, schedule.progress()))
-            for index, result in self._ended():
+            if len(schedule.results) == len(jobs):
+                break
+            ended = self._ended()
+            for index, result in ended:
                 schedule.end(index, result)
                 if isinstance(result.error, fatal):
                     raise result.error
-                watch(JobEvent(index, result, schedule.progress()))
         return [schedule.results[index] for index in range(len(jobs))]
 
     def _start(self, job: Job[Any], index: int) -> None:
