@@ -128,8 +128,8 @@ def _report(
     """
     from farpath.report.report import Report
     from farpath.report.table import TEXT_COLUMNS, as_csv, as_text, render, rich_table
+    from farpath.uses.league.conditions import conditions_of
     from farpath.uses.league.figure import draw_league
-    from farpath.uses.league.measure import by_conditions
     from farpath.uses.league.page import render_league
     from farpath.uses.league.table import (
         encounters_table,
@@ -138,15 +138,14 @@ def _report(
         standings_table,
     )
 
-    table, pairs = encounters_table(found), pairs_table(found, solo)
+    parts = conditions_of(found, solo)
+    table, pairs = encounters_table(found), pairs_table(parts)
     texts = []
-    for title, group in by_conditions(found).items():
-        shares = rich_table(shares_table(planned, group, title))
+    for under in parts:
+        shares = rich_table(shares_table(planned, under))
         texts += [render(shares, width_columns=TEXT_COLUMNS)]
-        texts += [as_text(standings_table(planned, group, title))]
-    page = render_league(
-        planned, found, solo, (*remarks, *(note.rstrip(".") for note in notes)), hrefs
-    )
+        texts += [as_text(standings_table(planned, under))]
+    page = render_league(planned, parts, (*remarks, *(note.rstrip(".") for note in notes)), hrefs)
     return Report(
         {
             PAGE_FILE: page,

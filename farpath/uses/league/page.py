@@ -10,7 +10,8 @@ from farpath.base.column import number
 from farpath.metrics.estimate import Spread
 from farpath.report.html.render import render
 from farpath.report.table import Table
-from farpath.uses.league.measure import Encounter, by_conditions, shares_of
+from farpath.uses.league.conditions import Conditions
+from farpath.uses.league.measure import Encounter
 from farpath.uses.league.question import League
 from farpath.uses.league.table import BESIDE, harm_table, runs_words, standings_table
 
@@ -40,21 +41,16 @@ class Part:
 
 def render_league(
     league: League,
-    found: tuple[Encounter, ...],
-    alone: tuple[Encounter, ...],
+    found: tuple[Conditions, ...],
     remarks: tuple[str, ...],
     hrefs: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page as HTML.
 
-    ``alone``: the runs of stacks alone. ``remarks``: sentences above it, without their full stops.
-    ``hrefs``: addresses of runs, by the names of their records.
+    ``remarks``: sentences above it, without their full stops. ``hrefs``: addresses of runs, by the
+    names of their records.
     """
-    solo = by_conditions(alone)
-    parts = [
-        _part(league, title, group, solo.get(title, ()), hrefs or {})
-        for title, group in by_conditions(found).items()
-    ]
+    parts = [_part(league, under, hrefs or {}) for under in found]
     return render(
         "league.html",
         heading=f"League of {len(league.stacks)} stacks",
@@ -63,33 +59,22 @@ def render_league(
         stacks=league.stacks,
         parts=parts,
         beside=BESIDE,
-        runs=runs_words(found),
+        runs=runs_words(tuple(each for under in found for each in under.found)),
     )
 
 
-def _part(
-    league: League,
-    title: str,
-    group: tuple[Encounter, ...],
-    alone: tuple[Encounter, ...],
-    hrefs: Mapping[str, str],
-) -> Part:
-    shares = shares_of(group)
+def _part(league: League, under: Conditions, hrefs: Mapping[str, str]) -> Part:
     matrix = {
         stack: tuple(
-            _cell(
-                shares[stack, other],
-                [each for each in group if (each.stack, each.other) == (stack, other)],
-                hrefs,
-            )
-            if (stack, other) in shares
+            _cell(under.shares[stack, other], under.beside(stack, other), hrefs)
+            if (stack, other) in under.shares
             else None
             for other in league.stacks
         )
         for stack in league.stacks
     }
-    standings = standings_table(league, group, title)
-    return Part(title or "Shares", standings, harm_table(league, group, alone, title), matrix)
+    tables = standings_table(league, under), harm_table(league, under)
+    return Part(under.title or "Shares", *tables, matrix)
 
 
 def _cell(share: Spread, group: list[Encounter], hrefs: Mapping[str, str]) -> Cell:

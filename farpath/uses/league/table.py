@@ -12,16 +12,11 @@ from farpath.base.column import NOTHING, Column, given, number
 from farpath.metrics.catalogue import in_mbps
 from farpath.metrics.significance import Interval
 from farpath.report.table import Table
+from farpath.uses.league.conditions import Conditions
 from farpath.uses.league.harm import HARMS, harms
-from farpath.uses.league.measure import (
-    Encounter,
-    Standing,
-    by_conditions,
-    shares_of,
-    standings,
-)
+from farpath.uses.league.measure import Encounter, Standing, standings
 from farpath.uses.league.question import League
-from farpath.uses.league.share_intervals import Chance, chance_words, chances
+from farpath.uses.league.share_intervals import Chance, chance_words
 
 
 def _of_share(key: str, heading: str, of: Callable[[Any], float]) -> Column[Any]:
@@ -94,55 +89,46 @@ def runs_words(found: tuple[Encounter, ...]) -> str:
     return f"Medians (and ranges) of {runs} {kind}." if runs > 1 else "Each is of one run."
 
 
-def standings_table(league: League, found: tuple[Encounter, ...], title: str) -> Table:
-    """Return the standings under one set of conditions, which ``title`` names."""
-    heading = f"League table{f', {title}' if title else ''}, {_ORDER}"
-    note = _ORDER_NOTE.format(runs_words(found))
-    return Table.of("standings", heading, _STANDINGS, standings(league, found), note)
+def standings_table(league: League, under: Conditions) -> Table:
+    """Return the standings under one set of conditions."""
+    heading = f"League table{f', {under.title}' if under.title else ''}, {_ORDER}"
+    note = _ORDER_NOTE.format(runs_words(under.found))
+    return Table.of("standings", heading, _STANDINGS, standings(league, under.found), note)
 
 
-def shares_table(league: League, found: tuple[Encounter, ...], title: str) -> Table:
+def shares_table(league: League, under: Conditions) -> Table:
     """Return the matrix of shares under one set of conditions."""
-    shares = shares_of(found)
     rows = tuple(
         (
             stack,
             *(
-                shares[stack, other].text(_per_cent) if (stack, other) in shares else NOTHING
+                under.shares[stack, other].text(_per_cent)
+                if (stack, other) in under.shares
+                else NOTHING
                 for other in league.stacks
             ),
         )
         for stack in league.stacks
     )
-    heading = f"Shares{f', {title}' if title else ''}"
-    note = " ".join(
-        filter(None, (_SHARES_NOTE.format(runs_words(found)), chance_words(chances(found, ()))))
-    )
-    return Table.of_texts(heading, (BESIDE, *league.stacks), rows, note)
+    heading = f"Shares{f', {under.title}' if under.title else ''}"
+    words = _SHARES_NOTE.format(runs_words(under.found)), chance_words(under.chances)
+    return Table.of_texts(heading, (BESIDE, *league.stacks), rows, " ".join(filter(None, words)))
 
 
-def pairs_table(found: tuple[Encounter, ...], alone: tuple[Encounter, ...] = ()) -> Table:
-    """Return a row for each stack beside each other one, with median and range over runs.
-
-    ``alone``: runs of each stack without another, from which harm follows.
-    """
-    options = tuple(found[0].conditions) if found else ()
+def pairs_table(parts: tuple[Conditions, ...]) -> Table:
+    """Return a row for each stack beside each other one, with median and range over runs."""
+    options = tuple(parts[0].found[0].conditions) if parts else ()
     keys = (*options, "stack", "other", "runs", "share_median", "share_least", "share_most")
-    solo = by_conditions(alone)
-    rows = []
-    for title, group in by_conditions(found).items():
-        by_chance = chances(group, solo.get(title, ()))
-        for (stack, other), share in shares_of(group).items():
-            beside = [each for each in group if (each.stack, each.other) == (stack, other)]
-            without = [each for each in solo.get(title, ()) if each.stack == stack]
-            rows.append(
-                (
-                    *(group[0].conditions[name] for name in options),
-                    *(stack, other, share.count, share.median, share.least, share.most),
-                    *harms(without, beside).values(),
-                    *_of_chance(by_chance.get((stack, other), Chance())),
-                )
-            )
+    rows = [
+        (
+            *(under.found[0].conditions[name] for name in options),
+            *(stack, other, share.count, share.median, share.least, share.most),
+            *harms(under.without_another(stack), under.beside(stack, other)).values(),
+            *_of_chance(under.chances.get((stack, other), Chance())),
+        )
+        for under in parts
+        for (stack, other), share in under.shares.items()
+    ]
     columns = (
         *keys,
         *(f"harm_{name}" for name in HARMS),
@@ -164,19 +150,13 @@ def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def harm_table(
-    league: League, found: tuple[Encounter, ...], alone: tuple[Encounter, ...], title: str
-) -> Table:
-    """Return the harm that each stack suffers beside each other one, under one set of conditions.
-
-    ``found``, ``alone``: the runs under these conditions.
-    """
-    by_chance = chances(found, alone)
+def harm_table(league: League, under: Conditions) -> Table:
+    """Return the harm that each stack suffers beside each other one."""
     rows: list[tuple[str, ...]] = []
     for stack, other in itertools.product(league.stacks, repeat=2):
-        beside = [each for each in found if (each.stack, each.other) == (stack, other)]
-        values = harms([each for each in alone if each.stack == stack], beside)
-        chance = by_chance.get((stack, other), Chance())
+        beside = under.beside(stack, other)
+        values = harms(under.without_another(stack), beside)
+        chance = under.chances.get((stack, other), Chance())
         if beside:
             texts = (
                 _with_interval(_per_cent(value), chance.of_harm(name))
@@ -185,9 +165,9 @@ def harm_table(
             rows.append((stack, other, *texts, number(chance.own_p, 3)))
     headings = ("harm to", "by", *(name.replace("rtt_", "RTT ") for name in HARMS), "P")
     note = f"{_HARM_NOTE} {_CHANCE_NOTE}"
-    if not any(each.share.is_known for each in by_chance.values()):
+    if not any(each.share.is_known for each in under.chances.values()):
         headings, rows, note = headings[:-1], [row[:-1] for row in rows], _HARM_NOTE
-    heading = f"Harm{f', {title}' if title else ''}"
+    heading = f"Harm{f', {under.title}' if under.title else ''}"
     return Table.of_texts(heading, headings, tuple(rows), note)
 
 

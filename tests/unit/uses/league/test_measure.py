@@ -8,6 +8,7 @@ import math
 import pytest
 
 from farpath.runs.run_set import RunSet
+from farpath.uses.league.conditions import Conditions, conditions_of
 from farpath.uses.league.harm import harms
 from farpath.uses.league.measure import Encounter, by_conditions, shares_of, standings
 from farpath.uses.league.page import render_league
@@ -43,6 +44,12 @@ def meeting(stack: str, other: str, share: float, seed: int = 1) -> list[Encount
     ]
 
 
+def under(found: tuple[Encounter, ...], alone: tuple[Encounter, ...] = ()) -> Conditions:
+    """The runs of a league with one set of conditions."""
+    (one,) = conditions_of(found, alone)
+    return one
+
+
 FOUND = tuple(each for pair, share in SHARES.items() for each in meeting(*pair, share))
 
 
@@ -61,10 +68,10 @@ def test_a_share_of_several_runs_is_their_median_and_has_a_range() -> None:
     )
     share = shares_of(found)["meek", "fair"]
     assert (share.median, share.least, share.most, share.count) == (0.7, 0.1, 0.9, 3)
-    assert shares_table(LEAGUE, found, "").lines[0] == ("meek", "-", "70 (10-90)", "-")
-    (row,) = (row for row in pairs_table(found).objects if row["stack"] == "meek")
+    assert shares_table(LEAGUE, under(found)).lines[0] == ("meek", "-", "70 (10-90)", "-")
+    (row,) = (row for row in pairs_table(conditions_of(found)).objects if row["stack"] == "meek")
     assert (row["runs"], row["share_median"], row["share_most"]) == (3, 0.7, 0.9)
-    page = render_league(LEAGUE, found, (), ())
+    page = render_league(LEAGUE, conditions_of(found), ())
     assert "10 to 90 in 3 runs" in page
     assert "Medians (and ranges) of 3 draws." in page
 
@@ -87,14 +94,14 @@ def test_harm_is_what_a_stack_lacks_beside_another_of_what_it_has_alone() -> Non
     assert harms([better], beside)["throughput"] == 0
     (row,) = (
         row
-        for row in pairs_table(FOUND, (solo,)).objects
+        for row in pairs_table(conditions_of(FOUND, (solo,))).objects
         if (row["stack"], row["other"]) == ("meek", "greedy")
     )
     assert row["harm_throughput"] == pytest.approx(0.95)
-    lines = harm_table(LEAGUE, FOUND, (solo,), "").lines
+    lines = harm_table(LEAGUE, under(FOUND, (solo,))).lines
     assert ("meek", "greedy", "95", "50", "50", "100", "-") in lines
     assert ("fair", "greedy", "-", "-", "-", "-", "-") in lines
-    assert ">harm to</th>" in render_league(LEAGUE, FOUND, (solo,), ())
+    assert ">harm to</th>" in render_league(LEAGUE, conditions_of(FOUND, (solo,)), ())
 
 
 def of_draws(stack: str, other: str, shares: tuple[float, ...]) -> list[Encounter]:
@@ -119,7 +126,7 @@ def test_draws_give_shares_an_interval_and_tell_how_many_more_a_difference_needs
     assert (chance.share.low, chance.share.high) == (0.26, 0.38)
     # Their deviation is 0.045, nine tenths of the difference: 14 of either league (Cohen 1988)
     assert chance.runs_needed == 14
-    note = shares_table(LEAGUE, DRAWN, "").note
+    note = shares_table(LEAGUE, under(DRAWN)).note
     assert "To see a difference of 5 % of a fair half (power 80 %) takes 3 draws or more" in note
     assert "for greedy beside greedy 38" in note
 
@@ -134,22 +141,22 @@ def test_a_stack_that_fares_worse_than_beside_itself_does_so_by_more_than_chance
     assert [harm.low, harm.high] == pytest.approx([0.81, 0.87])
     (row,) = (
         row
-        for row in pairs_table(DRAWN, tuple(solo)).objects
+        for row in pairs_table(conditions_of(DRAWN, tuple(solo))).objects
         if (row["stack"], row["other"]) == ("meek", "greedy")
     )
     assert (row["share_low"], row["draws_for_5_percent"]) == (0.26, 14)
     assert row["harm_throughput_low"] == pytest.approx(0.81)
     assert row["own_p"] == found["meek", "greedy"].own_p
-    table = harm_table(LEAGUE, DRAWN, tuple(solo), "")
+    table = harm_table(LEAGUE, under(DRAWN, tuple(solo)))
     (line,) = (line for line in table.lines if line[:2] == ("meek", "greedy"))
     assert (line[2], line[-1]) == ("84 (81-87)", "0.000")
-    note = shares_table(LEAGUE, DRAWN, "").note
+    note = shares_table(LEAGUE, under(DRAWN)).note
     assert "In 2 of 2 encounters a stack's throughput differs from that beside itself" in note
 
 
 def test_one_run_of_a_pair_has_no_chance_to_tell_of() -> None:
     assert not chances(FOUND, ())["meek", "greedy"].share.is_known
-    assert "To see a difference" not in shares_table(LEAGUE, FOUND, "").note
+    assert "To see a difference" not in shares_table(LEAGUE, under(FOUND)).note
 
 
 def test_who_starves_and_who_is_starved_stand_below_who_does_neither() -> None:
@@ -165,22 +172,22 @@ def test_who_starves_and_who_is_starved_stand_below_who_does_neither() -> None:
 def test_a_stack_without_all_its_encounters_has_no_standing() -> None:
     without = tuple(each for each in FOUND if {each.stack, each.other} != {"meek", "greedy"})
     assert [row.stack for row in standings(LEAGUE, without)] == ["fair"]
-    assert shares_table(LEAGUE, without, "").lines[0] == ("meek", "100", "80", "-")
+    assert shares_table(LEAGUE, under(without)).lines[0] == ("meek", "100", "80", "-")
 
 
 def test_tables_and_page_show_the_shares() -> None:
     assert list(by_conditions(FOUND)) == [""]
-    assert shares_table(LEAGUE, FOUND, "").lines[2] == ("greedy", "190", "130", "60")
-    assert standings_table(LEAGUE, FOUND, "").lines[0][:3] == ("fair", "95", "70 beside greedy")
+    assert shares_table(LEAGUE, under(FOUND)).lines[2] == ("greedy", "190", "130", "60")
+    assert standings_table(LEAGUE, under(FOUND)).lines[0][:3] == ("fair", "95", "70 beside greedy")
     assert len(encounters_table(FOUND).data) == 12
-    page = render_league(LEAGUE, FOUND, (), ("All runs have RTT=20ms",))
+    page = render_league(LEAGUE, conditions_of(FOUND), ("All runs have RTT=20ms",))
     assert ">190</td>" in page
     assert "All runs have RTT=20ms." in page
     assert ">share beside</th>" in page
 
 
 def test_the_order_of_the_league_table_is_in_its_heading_and_who_is_meant_in_its_cells() -> None:
-    table = standings_table(LEAGUE, FOUND, "rtt 20ms")
+    table = standings_table(LEAGUE, Conditions("rtt 20ms", FOUND))
     assert table.title == (
         "League table, rtt 20ms, by the least share that any flow had, the largest first"
     )
@@ -196,12 +203,12 @@ def test_several_runs_are_spoken_of_where_there_are_several() -> None:
         (FOUND, "Each is of one run."),
         (twice, "Medians (and ranges) of 2 seeds."),
     ):
-        assert words in shares_table(LEAGUE, found, "").note
-        assert words in standings_table(LEAGUE, found, "").note
-        assert words in render_league(LEAGUE, found, (), ())
+        assert words in shares_table(LEAGUE, under(found)).note
+        assert words in standings_table(LEAGUE, under(found)).note
+        assert words in render_league(LEAGUE, conditions_of(found), ())
 
 
 def test_a_cell_leads_to_its_run() -> None:
-    page = render_league(LEAGUE, FOUND, (), (), {"record": "../record/page.html"})
+    page = render_league(LEAGUE, conditions_of(FOUND), (), {"record": "../record/page.html"})
     assert page.count('href="../record/page.html">') == 9
     assert 'href="../record/page.html">190</a></td>' in page
