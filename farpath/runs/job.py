@@ -23,7 +23,7 @@ from farpath.runs.experiment import (
     WantedRun,
     load_experiment,
 )
-from farpath.runs.status import RunStatus, run_statuses, shipped_records
+from farpath.runs.status import RunStatus, begun_records, run_statuses, shipped_records
 
 LOG = logging.getLogger(__name__)
 #: Disk space of a run of 960 s, page included, and as much again while it is written.
@@ -64,7 +64,8 @@ class CampaignJob:
         """
         wanted = self.runs if runs is None else runs
         if not self.on_host:
-            return run_statuses(wanted, [self.out, *self.shipped])
+            begun = (begun_records(part, self.experiments) for part in self.experiment.parts)
+            return run_statuses(wanted, [self.out, *self.shipped, *begun])
         local = self.local_states(wanted)
         return local if any(state.record for state in local) else run_statuses(wanted, self.shipped)
 

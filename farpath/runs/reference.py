@@ -32,6 +32,7 @@ from farpath.record.record import (
 from farpath.runs.analyses import has_measures, measures_of, results_module
 from farpath.runs.experiment import CPU, WHOLE, load_experiment
 from farpath.runs.status import (
+    begun_records,
     gather,
     images_for,
     recorded_runs,
@@ -82,7 +83,8 @@ def publish(job: CampaignJob) -> list[str]:
     """Copy the records of a set of runs into their experiments' folders; return a report.
 
     A record that a new one replaces is removed. A campaign may be published in pieces: runs without
-    a record are counted, and BadInputError is raised only if no run has one.
+    a record are counted, and BadInputError is raised only if no run has one. Pieces of one that is
+    renewed stay apart (``begun_records``) until all are there, so that tables never mix two.
     """
     states = job.states()
     if not any(state.record for state in states):
@@ -114,8 +116,15 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
         remove_stale_partials(folder)
         measured = job.which == WHOLE and has_measures(job.experiment.name, job.experiments)
         small = [state for state in recorded if not (measured and _is_large(state))]
+        removed = _replaced(job, recorded, folder)
+        begun = begun_records(job.experiment.name, job.experiments)
+        if job.which == WHOLE and not measured and removed and len(recorded) < len(states):
+            return _publish_begun(recorded, begun, len(states))
         copied = [_copy_record(state, folder) for state in small]
-        removed = _remove_replaced(job, recorded, folder)
+        for record_dir in removed:
+            remove_directory(record_dir)
+        if job.which == WHOLE and begun.is_dir():
+            remove_directory(begun)
         if measured:
             file = experiment_folder(job.experiment.name, job.experiments) / MEASURES_FILE
             write_measures(measures_of(recorded_runs(recorded), experiments=job.experiments), file)
@@ -142,6 +151,17 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
     if size > LIMIT_BYTES:
         lines.append(f"that is more than {LIMIT_BYTES / 1e6:g} MB: too much for a repository")
     return lines
+
+
+def _publish_begun(recorded: Sequence[RunStatus], folder: FilePath, runs: int) -> list[str]:
+    """Copy the records of a renewed campaign that is not whole; ``runs``: of how many runs."""
+    folder.mkdir(exist_ok=True)
+    remove_stale_partials(folder)
+    copied = [_copy_record(state, folder) for state in recorded]
+    return [
+        f"{sum(copied)} records copied to {folder}, {len(copied) - sum(copied)} were there",
+        f"{runs - len(recorded)} runs have none yet: when all have, they replace the older records",
+    ]
 
 
 def _publish_summaries(
@@ -224,10 +244,8 @@ def _settings_in(name: str) -> str:
     return name.rpartition("-")[0]
 
 
-def _remove_replaced(
-    job: CampaignJob, recorded: Sequence[RunStatus], folder: FilePath
-) -> list[FilePath]:
-    """Remove and return the records that differ from a new one in build or settings alone.
+def _replaced(job: CampaignJob, recorded: Sequence[RunStatus], folder: FilePath) -> list[FilePath]:
+    """Return the records of a folder that differ from a new one in build or settings alone.
 
     Those that count for any run of the experiment are kept: several of its runs may have one name,
     and each of its sets has records in the folder.
@@ -245,8 +263,6 @@ def _remove_replaced(
         others = [run for run in kept_in if plan_identity(run.plan) not in anew]
         counted = {state.record for state in run_statuses(others, [folder])}
         replaced = [record_dir for record_dir in replaced if record_dir not in counted]
-    for record_dir in replaced:
-        remove_directory(record_dir)
     return replaced
 
 

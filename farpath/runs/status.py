@@ -55,6 +55,15 @@ def shipped_records(
     return experiment_folder(experiment, experiments) / records
 
 
+def begun_records(experiment: str, experiments: FilePath = EXPERIMENTS) -> FilePath:
+    """Return the directory of records of a campaign that is renewed and not whole yet.
+
+    They count as made, so that another machine goes on with it. Tables and claims are of
+    ``shipped_records``, until all are there to take their place.
+    """
+    return experiment_folder(experiment, experiments) / "next-records"
+
+
 def wanted_identity(run: WantedRun, images: Images | None) -> str:
     """Return the source identity that a run's record must have.
 

@@ -24,7 +24,7 @@ from farpath.runs.experiment import (
 )
 from farpath.runs.job import CampaignJob
 from farpath.runs.reference import publish, write_compact_record
-from farpath.runs.status import RunStatus
+from farpath.runs.status import RunStatus, begun_records
 from tests.support.campaigns import write_seven_regions
 
 
@@ -108,13 +108,45 @@ def test_a_new_record_takes_the_place_of_one_whose_name_has_another_digest(
     monkeypatch.setattr(reference, "images_for", lambda _runs: None)
     monkeypatch.setattr(reference, "run_statuses", lambda _runs, _folders: ())
     monkeypatch.setattr(reference, "load_experiment", lambda *_args: load_experiment(PAPER))
-    assert reference._copy_record(state, folder)
-    removed = reference._remove_replaced(job, (state,), folder)
-    assert [each.name for each in removed] == [f"{state.name}-old"]
+    monkeypatch.setattr(reference, "_write_summary", lambda _job, _recorded: None)
+    monkeypatch.setattr(reference, "_update_summary", lambda _job: None)
+    lines = reference._publish_experiment(job, (state,))
+    assert "1 of another kernel, image or setting removed" in lines
     kept = {each.name for each in records_in(folder)}
     assert kept == {f"{state.name}-new", "elsewhere-seed1-old"}
     # Both are of no run: synthetic records have other settings than any
-    assert reference._of_no_run(job, folder) == 2
+    assert any(line.startswith("2 are of no run") for line in lines)
+
+
+def test_a_renewed_campaign_that_is_not_whole_leaves_the_older_one_in_place(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = CampaignJob(load_experiment(PAPER), WHOLE, tmp_path, tmp_path)
+    state = recorded(job, tmp_path)
+    unmade = RunStatus(job.runs[1], "unmade", None)
+    (folder,) = job.shipped
+    old = f"{state.name}-old"
+    write_seven_regions(folder / old, path=state.run.plan.path)
+    monkeypatch.setattr(reference, "wanted_identity", lambda _run, _images: "told")
+    monkeypatch.setattr(reference, "images_for", lambda _runs: None)
+    monkeypatch.setattr(reference, "run_statuses", lambda _runs, _folders: ())
+    monkeypatch.setattr(reference, "load_experiment", lambda *_args: load_experiment(PAPER))
+    monkeypatch.setattr(reference, "_write_summary", lambda _job, _recorded: None)
+    begun = begun_records(PAPER, tmp_path)
+    lines = reference._publish_experiment(job, (state, unmade))
+    assert lines[0] == f"1 records copied to {begun}, 0 were there"
+    assert "1 runs have none yet" in lines[1]
+    assert [each.name for each in records_in(folder)] == [old]
+
+    # Runs that are there count as made, and whole they take the older ones' place
+    asked: list[FilePath] = []
+    monkeypatch.setattr(jobs, "run_statuses", lambda _runs, folders: asked.extend(folders))
+    job.states()
+    assert begun in asked
+    (made,) = records_in(begun)
+    reference._publish_experiment(job, (dataclasses.replace(state, record=made),))
+    assert [each.name for each in records_in(folder)] == [made.name]
+    assert not begun.exists()
 
 
 @pytest.mark.parametrize("size_bytes", [1_999_999, 2_000_001])
@@ -131,7 +163,7 @@ def test_a_record_with_a_large_table_is_not_shipped_where_measures_have_what_it_
     measured: list[int] = []
     monkeypatch.setattr(reference, "write_measures", lambda runs, _file: measured.append(len(runs)))
     monkeypatch.setattr(reference, "_copy_record", lambda _state, _folder: True)
-    monkeypatch.setattr(reference, "_remove_replaced", lambda *_arguments: [])
+    monkeypatch.setattr(reference, "_replaced", lambda *_arguments: [])
     monkeypatch.setattr(reference, "_of_no_run", lambda *_arguments: 0)
     lines = reference._publish_experiment(job, (state,))
     assert measured == [1]
@@ -156,7 +188,7 @@ def test_a_quick_record_takes_the_place_of_no_whole_one_of_its_name(
 
     monkeypatch.setattr(reference, "run_statuses", statuses)
     monkeypatch.setattr(reference, "load_experiment", lambda *_args: load_experiment("udp"))
-    removed = reference._remove_replaced(job, (state,), folder)
-    assert [each.name for each in removed] == [f"{state.name}-old"]
+    replaced = reference._replaced(job, (state,), folder)
+    assert [each.name for each in replaced] == [f"{state.name}-old"]
     of_sets = {plan_identity(run.plan) for run in (*load_experiment("udp").runs(), *job.runs)}
     assert {plan_identity(run.plan) for run in asked} == of_sets - {plan_identity(state.run.plan)}
