@@ -135,8 +135,10 @@ def smoothed_rtts_ms(record: Record) -> Array:
     They are those at the end of each interval. The length is the number of intervals in which a
     sender knew one: datagrams have none. Reverse flows are left out.
     """
-    rows = record.samples.flows
-    return _smoothed_rtts_ms(rows[rows["flow"].isin([f.name for f in record.plan.schedule.flows])])
+    rows, schedule = record.samples.flows, record.plan.schedule
+    if schedule.reverse:
+        rows = rows[rows["flow"].isin([flow.name for flow in schedule.flows])]
+    return _smoothed_rtts_ms(rows)
 
 
 def median_ms(rtts_ms: Array) -> float | None:

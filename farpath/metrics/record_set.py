@@ -20,10 +20,17 @@ from farpath.mechanisms.registry import values_of
 from farpath.metrics.catalogue import FLOWS_RTT
 from farpath.metrics.estimate import Estimate, are_alike, estimate_over_seeds
 from farpath.metrics.one_draw import is_random
-from farpath.metrics.results import ResultSet, RunSummary, load_runs, result_set_of
+from farpath.metrics.results import (
+    ResultSet,
+    RunSummary,
+    load_runs,
+    measure_directory,
+    result_set_of,
+    run_summary,
+)
 from farpath.metrics.studies import Study, studies, study_of, titles
 from farpath.record.identity import plan_identity
-from farpath.record.record import Record, load_record
+from farpath.record.record import Record
 from farpath.spec.labels import stacks_label
 
 if TYPE_CHECKING:
@@ -188,8 +195,9 @@ def load_record_set(
     Raises BadInputError for a directory without records, for an unknown view, and for records with
     CPU counted that accompany others than a study's.
     """
-    runs, problems = load_runs(directory)
-    members = [member_of(load_record(directory / run.record, verify=False), run) for run in runs]
+    members, problems = measure_directory(
+        directory, lambda record: member_of(record, run_summary(record))
+    )
     cpu_runs, cpu_problems = load_runs(cpu_directory) if cpu_directory else ((), ())
     loaded = make_record_set(directory, members, view, (*problems, *cpu_problems), cpu_runs)
     if cpu_directory and loaded.study is None:

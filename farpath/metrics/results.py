@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from farpath.base.documents import check_format_version, read_json
 from farpath.base.errors import BadInputError, FarpathError
@@ -26,6 +26,8 @@ from farpath.spec.wire import as_wire
 
 if TYPE_CHECKING:
     from farpath.metrics.measures import Measure
+
+T = TypeVar("T")
 
 #: The format version of the summary file.
 FIGURES_VERSION = 2
@@ -357,27 +359,36 @@ def run_summary(record: Record) -> RunSummary:
     )
 
 
-def summarise_records(
-    record_dirs: Iterable[FilePath],
-) -> tuple[tuple[RunSummary, ...], tuple[str, ...]]:
-    """Summarise records, and return a sentence for each that cannot be read.
+def measure_records(
+    record_dirs: Iterable[FilePath], measure: Callable[[Record], T]
+) -> tuple[tuple[T, ...], tuple[str, ...]]:
+    """Measure records, and return a sentence for each that cannot be read.
 
     A record that is damaged, incomplete or of another format version does not keep the others from
-    being read.
+    being read. Samples are read once, and left before those of the next record.
     """
-    runs, problems = [], []
+    measured, problems = [], []
     for record_dir in record_dirs:
         try:
-            runs.append(run_summary(load_record(record_dir)))
+            measured.append(measure(load_record(record_dir)))
         except FarpathError as error:
             problems.append(error.message)
         except OSError as error:
             problems.append(f"{record_dir}: cannot be read ({error.strerror}): repeat the run")
-    return tuple(runs), tuple(problems)
+    return tuple(measured), tuple(problems)
 
 
-def load_runs(directory: FilePath) -> tuple[tuple[RunSummary, ...], tuple[str, ...]]:
-    """Summarise all records in a directory, as ``summarise_records`` does.
+def summarise_records(
+    record_dirs: Iterable[FilePath],
+) -> tuple[tuple[RunSummary, ...], tuple[str, ...]]:
+    """Summarise records as ``measure_records`` measures them."""
+    return measure_records(record_dirs, run_summary)
+
+
+def measure_directory(
+    directory: FilePath, measure: Callable[[Record], T]
+) -> tuple[tuple[T, ...], tuple[str, ...]]:
+    """Measure all records in a directory, as ``measure_records`` does.
 
     Raises BadInputError for a directory without records.
     """
@@ -385,11 +396,16 @@ def load_runs(directory: FilePath) -> tuple[tuple[RunSummary, ...], tuple[str, .
         raise BadInputError(
             problem=f"{directory}: is no directory", remedy="give one that holds records"
         )
-    runs, problems = summarise_records(records_in(directory))
-    if not runs:
+    measured, problems = measure_records(records_in(directory), measure)
+    if not measured:
         reason = "; ".join(problems) or "give one that 'farpath run' wrote to"
         raise BadInputError(file=str(directory), problem="holds no record", remedy=reason)
-    return runs, problems
+    return measured, problems
+
+
+def load_runs(directory: FilePath) -> tuple[tuple[RunSummary, ...], tuple[str, ...]]:
+    """Summarise all records in a directory, as ``measure_directory`` measures them."""
+    return measure_directory(directory, run_summary)
 
 
 def load_results(
