@@ -59,7 +59,6 @@ class _Side:
     has_scale: bool = False
     duplicates: int = 0
     most_acked: int = ABSENT
-    was_probe: bool = False
     sack: list[tuple[int, int]] = field(default_factory=list)
 
 

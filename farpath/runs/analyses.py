@@ -20,11 +20,6 @@ def has_measures(name: str, experiments: FilePath = EXPERIMENTS) -> bool:
     return hasattr(experiment_module(name, ANALYSIS, experiments), "measures")
 
 
-def measured_experiments(experiments: FilePath = EXPERIMENTS) -> tuple[str, ...]:
-    """Return the names of all experiments whose runs are measured."""
-    return tuple(name for name in experiment_names(experiments) if has_measures(name, experiments))
-
-
 def experiment_with(name: str, experiments: FilePath = EXPERIMENTS) -> str:
     """Return the experiment that makes this one's runs: that which it is a part of, or itself."""
     return combined_in(name, experiments) or name

@@ -16,7 +16,6 @@ DEBUG_SCRIPT = IMAGES / "kernel" / "debug"
 SYMBOLS_FILE = "linux.debug"
 #: The variable of the modules' build script for such files.
 MODULE_DEBUG = {"MODULE_DEBUG": "1"}
-GDB = "gdb"
 #: How gdb is installed.
 REMEDY = "install it ('apt-get install gdb', or 'images/host-packages debug' in a clone)"
 

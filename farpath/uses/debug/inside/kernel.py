@@ -8,8 +8,6 @@ from typing import Any
 
 import gdb
 
-POINTER_BYTES = 8
-
 
 @cache
 def type_of(name: str) -> Any:

@@ -73,11 +73,6 @@ def as_tcp(sock: Any) -> Any:
     return sock.cast(kernel.type_of("struct tcp_sock").pointer())
 
 
-def is_of(sock: Any, flow: Mapping[str, Any]) -> bool:
-    """Whether a connection is one of a flow's."""
-    return int(flow["port"]) in ports_of(sock)
-
-
 def _created(sock: Any) -> int:
     """Return a number by which connections of a guest stand in the order of their creation."""
     return int(sock["sk_ino"])
