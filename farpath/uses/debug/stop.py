@@ -24,9 +24,10 @@ class Stop:
     """Where a run is stopped.
 
     ``kind``: one of the names above. ``at_s``: of ``AT`` its instant, of an event the first instant
-    at which it counts, in s from the schedule's start. ``function``: of ``BREAK``. ``flow``: the flow whose event it is; empty for any. ``number``: of ``PACKET`` how
-    many packets with data the flow has sent, of ``WATCH`` what is compared with. ``sequence``: of
-    ``PACKET``: ``number`` is a byte of the flow, from 0. ``field``, ``comparison``: of ``WATCH``.
+    at which it counts, in s from the schedule's start. ``function``: of ``BREAK``. ``flow``: the
+    flow whose event it is; empty for any. ``number``: of ``PACKET`` how many packets with data the
+    flow has sent, of ``WATCH`` what is compared with. ``sequence``: of ``PACKET``: ``number`` is a
+    byte of the flow, from 0. ``field``, ``comparison``: of ``WATCH``.
     """
 
     kind: str = AT
