@@ -205,7 +205,7 @@ class Pool:
         schedule = _Schedule(jobs, self.cores)
         ended: list[tuple[int, JobResult[T]]] = []
         while True:
-            # A core that became free has its next job before the last one is told of
+            # A free core gets its next job first, so that the counts of an ended job have it
             begun = list(iter(schedule.next, None))
             for index in begun:
                 self._start(jobs[index], index)
