@@ -112,18 +112,20 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
         return [f"none of {len(states)} runs has a record yet"]
     (folder,) = job.shipped
     with user_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        remove_stale_partials(folder)
         measured = job.which == WHOLE and has_measures(job.experiment.name, job.experiments)
         small = [state for state in recorded if not (measured and _is_large(state))]
         removed = _replaced(job, recorded, folder)
         begun = begun_records(job.experiment.name, job.experiments)
         if job.which == WHOLE and not measured and removed and len(recorded) < len(states):
-            return _publish_begun(recorded, begun, len(states))
-        copied = [_copy_record(state, folder) for state in small]
-        for record_dir in removed:
+            return [
+                _copy_records(recorded, begun),
+                f"{len(states) - len(recorded)} runs have none yet: when all have, they replace "
+                "the older records",
+            ]
+        lines = [_copy_records(small, folder)]
+        for record_dir in (*removed, *_among(recorded, begun)):
             remove_directory(record_dir)
-        if job.which == WHOLE and begun.is_dir():
+        if begun.is_dir() and not records_in(begun):
             remove_directory(begun)
         if measured:
             file = experiment_folder(job.experiment.name, job.experiments) / MEASURES_FILE
@@ -133,7 +135,6 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
         elif job.which == CPU:
             _update_summary(job)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    lines = [f"{sum(copied)} records copied to {folder}, {len(small) - sum(copied)} were there"]
     if left_out := len(recorded) - len(small):
         lines.append(
             f"{left_out} with large tables left out: their measures are in {MEASURES_FILE}"
@@ -153,15 +154,18 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
     return lines
 
 
-def _publish_begun(recorded: Sequence[RunStatus], folder: FilePath, runs: int) -> list[str]:
-    """Copy the records of a renewed campaign that is not whole; ``runs``: of how many runs."""
-    folder.mkdir(exist_ok=True)
+def _copy_records(states: Sequence[RunStatus], folder: FilePath) -> str:
+    """Copy the records of runs into a folder; say how many were copied."""
+    folder.mkdir(parents=True, exist_ok=True)
     remove_stale_partials(folder)
-    copied = [_copy_record(state, folder) for state in recorded]
-    return [
-        f"{sum(copied)} records copied to {folder}, {len(copied) - sum(copied)} were there",
-        f"{runs - len(recorded)} runs have none yet: when all have, they replace the older records",
-    ]
+    copied = [_copy_record(state, folder) for state in states]
+    return f"{sum(copied)} records copied to {folder}, {len(copied) - sum(copied)} were there"
+
+
+def _among(states: Sequence[RunStatus], folder: FilePath) -> list[FilePath]:
+    """Return those records of runs that are in a folder."""
+    records = (state.record for state in states if state.record is not None)
+    return [record for record in records if record.parent.resolve() == folder.resolve()]
 
 
 def _publish_summaries(
@@ -226,7 +230,7 @@ def _is_large(state: RunStatus) -> bool:
 def _copy_record(state: RunStatus, folder: FilePath) -> bool:
     """Copy a run's record unless it is there already; return whether it was copied."""
     assert state.record is not None
-    if state.record.parent.resolve() == folder.resolve():
+    if _among((state,), folder):
         return False
     record = load_record(state.record)
     more_provenance = {"source_sha256": wanted_identity(state.run, images_for([state.run]))}

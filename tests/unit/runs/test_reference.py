@@ -95,21 +95,27 @@ def recorded(job: CampaignJob, tmp_path: FilePath, digest: str = "new") -> RunSt
     return RunStatus(run, name, made.directory)
 
 
-@pytest.mark.parametrize("which", [CPU, WHOLE])
-def test_a_new_record_takes_the_place_of_one_whose_name_has_another_digest(
-    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch, which: str
-) -> None:
-    job = CampaignJob(load_experiment(PAPER), which, tmp_path, tmp_path)
-    state = recorded(job, tmp_path)
-    (folder,) = job.shipped
-    for name in (f"{state.name}-old", "elsewhere-seed1-old"):
-        write_seven_regions(folder / name, path=state.run.plan.path)
+@pytest.fixture
+def only_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Publish records of the paper's experiment without a lab's images and without a summary."""
     monkeypatch.setattr(reference, "wanted_identity", lambda _run, _images: "told")
     monkeypatch.setattr(reference, "images_for", lambda _runs: None)
     monkeypatch.setattr(reference, "run_statuses", lambda _runs, _folders: ())
     monkeypatch.setattr(reference, "load_experiment", lambda *_args: load_experiment(PAPER))
     monkeypatch.setattr(reference, "_write_summary", lambda _job, _recorded: None)
     monkeypatch.setattr(reference, "_update_summary", lambda _job: None)
+
+
+@pytest.mark.usefixtures("only_records")
+@pytest.mark.parametrize("which", [CPU, WHOLE])
+def test_a_new_record_takes_the_place_of_one_whose_name_has_another_digest(
+    tmp_path: FilePath, which: str
+) -> None:
+    job = CampaignJob(load_experiment(PAPER), which, tmp_path, tmp_path)
+    state = recorded(job, tmp_path)
+    (folder,) = job.shipped
+    for name in (f"{state.name}-old", "elsewhere-seed1-old"):
+        write_seven_regions(folder / name, path=state.run.plan.path)
     lines = reference._publish_experiment(job, (state,))
     assert "1 of another kernel, image or setting removed" in lines
     kept = {each.name for each in records_in(folder)}
@@ -118,6 +124,7 @@ def test_a_new_record_takes_the_place_of_one_whose_name_has_another_digest(
     assert any(line.startswith("2 are of no run") for line in lines)
 
 
+@pytest.mark.usefixtures("only_records")
 def test_a_renewed_campaign_that_is_not_whole_leaves_the_older_one_in_place(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,16 +134,18 @@ def test_a_renewed_campaign_that_is_not_whole_leaves_the_older_one_in_place(
     (folder,) = job.shipped
     old = f"{state.name}-old"
     write_seven_regions(folder / old, path=state.run.plan.path)
-    monkeypatch.setattr(reference, "wanted_identity", lambda _run, _images: "told")
-    monkeypatch.setattr(reference, "images_for", lambda _runs: None)
-    monkeypatch.setattr(reference, "run_statuses", lambda _runs, _folders: ())
-    monkeypatch.setattr(reference, "load_experiment", lambda *_args: load_experiment(PAPER))
-    monkeypatch.setattr(reference, "_write_summary", lambda _job, _recorded: None)
     begun = begun_records(PAPER, tmp_path)
     lines = reference._publish_experiment(job, (state, unmade))
     assert lines[0] == f"1 records copied to {begun}, 0 were there"
     assert "1 runs have none yet" in lines[1]
     assert [each.name for each in records_in(folder)] == [old]
+
+    # Another part of the experiment, of which nothing is there, leaves them
+    other = recorded(job, tmp_path / "elsewhere", "other")
+    assert other.record is not None
+    away = other.record.rename(other.record.with_name("away-seed1-other"))
+    reference._publish_experiment(job, (dataclasses.replace(other, record=away), unmade))
+    assert len(records_in(begun)) == 1
 
     # Runs that are there count as made, and whole they take the older ones' place
     asked: list[FilePath] = []
@@ -145,7 +154,7 @@ def test_a_renewed_campaign_that_is_not_whole_leaves_the_older_one_in_place(
     assert begun in asked
     (made,) = records_in(begun)
     reference._publish_experiment(job, (dataclasses.replace(state, record=made),))
-    assert [each.name for each in records_in(folder)] == [made.name]
+    assert {each.name for each in records_in(folder)} == {made.name, away.name}
     assert not begun.exists()
 
 
