@@ -123,7 +123,7 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
                 "the older records",
             ]
         lines = [_copy_records(small, folder)]
-        for record_dir in (*removed, *_among(recorded, begun)):
+        for record_dir in (*removed, *_of_the_same_plans(recorded, begun)):
             remove_directory(record_dir)
         if begun.is_dir() and not records_in(begun):
             remove_directory(begun)
@@ -162,10 +162,15 @@ def _copy_records(states: Sequence[RunStatus], folder: FilePath) -> str:
     return f"{sum(copied)} records copied to {folder}, {len(copied) - sum(copied)} were there"
 
 
-def _among(states: Sequence[RunStatus], folder: FilePath) -> list[FilePath]:
-    """Return those records of runs that are in a folder."""
-    records = (state.record for state in states if state.record is not None)
-    return [record for record in records if record.parent.resolve() == folder.resolve()]
+def _of_the_same_plans(states: Sequence[RunStatus], folder: FilePath) -> list[FilePath]:
+    """Return the records of a folder whose plans are those of runs' records."""
+    plans = {_recorded_plan(state.record) for state in states if state.record is not None}
+    return [record for record in records_in(folder) if _recorded_plan(record) in plans]
+
+
+def _recorded_plan(record_dir: FilePath) -> str:
+    """Return the identity of the plan of a record."""
+    return plan_identity(load_record(record_dir, verify=False).plan)
 
 
 def _publish_summaries(
@@ -230,7 +235,7 @@ def _is_large(state: RunStatus) -> bool:
 def _copy_record(state: RunStatus, folder: FilePath) -> bool:
     """Copy a run's record unless it is there already; return whether it was copied."""
     assert state.record is not None
-    if _among((state,), folder):
+    if state.record.parent.resolve() == folder.resolve():
         return False
     record = load_record(state.record)
     more_provenance = {"source_sha256": wanted_identity(state.run, images_for([state.run]))}
@@ -282,5 +287,4 @@ def _runs_kept_in(job: CampaignJob, folder: FilePath) -> tuple[WantedRun, ...]:
 def _of_no_run(job: CampaignJob, folder: FilePath) -> int:
     """Return how many records of a folder no run of the experiment asks for any more."""
     wanted = {plan_identity(run.plan) for run in _runs_kept_in(job, folder)}
-    plans = [load_record(each, verify=False).plan for each in records_in(folder)]
-    return sum(plan_identity(plan) not in wanted for plan in plans)
+    return sum(_recorded_plan(record_dir) not in wanted for record_dir in records_in(folder))

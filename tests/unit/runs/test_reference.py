@@ -125,8 +125,9 @@ def test_a_new_record_takes_the_place_of_one_whose_name_has_another_digest(
 
 
 @pytest.mark.usefixtures("only_records")
+@pytest.mark.parametrize("elsewhere", [False, True])
 def test_a_renewed_campaign_that_is_not_whole_leaves_the_older_one_in_place(
-    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch, elsewhere: bool
 ) -> None:
     job = CampaignJob(load_experiment(PAPER), WHOLE, tmp_path, tmp_path)
     state = recorded(job, tmp_path)
@@ -141,10 +142,9 @@ def test_a_renewed_campaign_that_is_not_whole_leaves_the_older_one_in_place(
     assert [each.name for each in records_in(folder)] == [old]
 
     # Another part of the experiment, of which nothing is there, leaves them
-    other = recorded(job, tmp_path / "elsewhere", "other")
-    assert other.record is not None
-    away = other.record.rename(other.record.with_name("away-seed1-other"))
-    reference._publish_experiment(job, (dataclasses.replace(other, record=away), unmade))
+    far = tmp_path / "elsewhere" / "away-seed2-other"
+    away = write_seven_regions(far, path=state.run.plan.path, seed=2).directory
+    reference._publish_experiment(job, (dataclasses.replace(state, record=away), unmade))
     assert len(records_in(begun)) == 1
 
     # Runs that are there count as made, and whole they take the older ones' place
@@ -152,8 +152,10 @@ def test_a_renewed_campaign_that_is_not_whole_leaves_the_older_one_in_place(
     monkeypatch.setattr(jobs, "run_statuses", lambda _runs, folders: asked.extend(folders))
     job.states()
     assert begun in asked
+    # wherever the records that are copied lie
     (made,) = records_in(begun)
-    reference._publish_experiment(job, (dataclasses.replace(state, record=made),))
+    again = state if elsewhere else dataclasses.replace(state, record=made)
+    reference._publish_experiment(job, (again,))
     assert {each.name for each in records_in(folder)} == {made.name, away.name}
     assert not begun.exists()
 
