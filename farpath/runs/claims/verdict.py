@@ -16,6 +16,9 @@ FAILS = "fails"
 UNDECIDED = "undecided"
 #: A verdict by fewer seeds is counted apart: two runs agree by chance every second time.
 SEEDS_TO_TELL = 3
+#: From so many seeds on it decides that all say the same: by chance five do in one case of sixteen,
+#: three in one of four.
+SEEDS_TO_AGREE = 5
 
 
 def state_of(conditions: Iterable[Condition]) -> str:
@@ -46,9 +49,10 @@ class CriterionResult:
     def clear(self) -> bool:
         """Whether the seeds are enough to tell the condition from its contrary.
 
-        They are if each seed agrees with the means, or if the interval of the margin lies on the
-        means' side of zero. Of a condition with ``tell_apart`` it has to, unless there is one seed.
-        A single seed is enough by itself.
+        They are if the interval of the margin lies on the means' side of zero, or if each seed
+        agrees with the means and there are ``SEEDS_TO_AGREE``, or fewer than ``SEEDS_TO_TELL``,
+        which have no interval to speak of, or all have the same margin. Of a condition with
+        ``tell_apart`` the interval has to, unless there is one seed.
         """
         holds = self.condition.holds
         if not (self.condition.defined and self.by_seed):
@@ -60,7 +64,8 @@ class CriterionResult:
         told_apart = excludes_zero and (self.margin.mean > 0) == holds
         if self.condition.tell_apart and len(self.by_seed) > 1:
             return told_apart
-        return agree or told_apart
+        by_chance = SEEDS_TO_TELL <= len(self.by_seed) < SEEDS_TO_AGREE
+        return told_apart or (agree and not (by_chance and self.margin.half_width > 0))
 
 
 @dataclass(frozen=True)

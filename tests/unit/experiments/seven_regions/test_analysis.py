@@ -252,9 +252,13 @@ def test_seeds_that_disagree_leave_a_claim_undecided_if_the_interval_holds_zero(
     assert verdict.seeds() == "seed 1 holds, seed 2 holds, seed 3 fails"
 
 
-def test_seeds_that_agree_decide_and_so_does_a_margin_whose_interval_leaves_zero_out() -> None:
-    # The interval of 0.05, 0.4 and 0.79 below 0.8 holds zero, but all three say the same.
-    assert _verdict("C10", *_share(0.05, 0.4, 0.79)).state == HOLDS
+def test_five_seeds_that_agree_decide_and_so_does_a_margin_whose_interval_leaves_zero_out() -> None:
+    # The interval of 0.05, 0.4 and 0.79 below 0.8 holds zero, and three agree often by chance.
+    verdict = _verdict("C10", *_share(0.05, 0.4, 0.79))
+    assert verdict.state == UNDECIDED
+    assert "3 of 3 seeds" in verdict.why
+    five = changed(published_campaign(seeds=range(1, 6)), _share(0.05, *[0.79] * 4)[0])
+    assert _verdict("C10", campaign=five).state == HOLDS
     seeds = range(1, 11)
     many = changed(published_campaign(seeds=seeds), _share(*[0.5] * 9, 0.81)[0])
     verdict = _verdict("C10", campaign=many)
