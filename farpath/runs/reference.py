@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path as FilePath
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -123,7 +123,7 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
                 "the older records",
             ]
         lines = [_copy_records(small, folder)]
-        for record_dir in (*removed, *_of_the_same_plans(recorded, begun)):
+        for record_dir in (*removed, *_records_of((state.run for state in recorded), begun)):
             remove_directory(record_dir)
         if begun.is_dir() and not records_in(begun):
             remove_directory(begun)
@@ -143,7 +143,8 @@ def _publish_experiment(job: CampaignJob, states: Sequence[RunStatus]) -> list[s
         [f"{len(states) - len(recorded)} runs have none yet"] if len(recorded) < len(states) else []
     )
     lines += [f"{len(removed)} of another kernel, image or setting removed"] if removed else []
-    if obsolete := _of_no_run(job, folder):
+    of_runs = _records_of(_runs_kept_in(job, folder), folder)
+    if obsolete := len(records_in(folder)) - len(of_runs):
         lines.append(
             f"{obsolete} are of no run of {job.experiment.name} as it is now, and left: remove "
             "them, or publish the runs that replace them"
@@ -162,15 +163,14 @@ def _copy_records(states: Sequence[RunStatus], folder: FilePath) -> str:
     return f"{sum(copied)} records copied to {folder}, {len(copied) - sum(copied)} were there"
 
 
-def _of_the_same_plans(states: Sequence[RunStatus], folder: FilePath) -> list[FilePath]:
-    """Return the records of a folder whose plans are those of runs' records."""
-    plans = {_recorded_plan(state.record) for state in states if state.record is not None}
-    return [record for record in records_in(folder) if _recorded_plan(record) in plans]
-
-
-def _recorded_plan(record_dir: FilePath) -> str:
-    """Return the identity of the plan of a record."""
-    return plan_identity(load_record(record_dir, verify=False).plan)
+def _records_of(runs: Iterable[WantedRun], folder: FilePath) -> list[FilePath]:
+    """Return the records of a folder whose plans are those of runs."""
+    plans = {plan_identity(run.plan) for run in runs}
+    return [
+        record_dir
+        for record_dir in records_in(folder)
+        if plan_identity(load_record(record_dir, verify=False).plan) in plans
+    ]
 
 
 def _publish_summaries(
@@ -282,9 +282,3 @@ def _runs_kept_in(job: CampaignJob, folder: FilePath) -> tuple[WantedRun, ...]:
     sets = [each for each in whole.sets if shipped_records(name, experiments, each) == folder]
     runs = (run for each in sets for run in whole.runs(each))
     return tuple({plan_identity(run.plan): run for run in runs}.values())
-
-
-def _of_no_run(job: CampaignJob, folder: FilePath) -> int:
-    """Return how many records of a folder no run of the experiment asks for any more."""
-    wanted = {plan_identity(run.plan) for run in _runs_kept_in(job, folder)}
-    return sum(_recorded_plan(record_dir) not in wanted for record_dir in records_in(folder))

@@ -92,7 +92,7 @@ def recorded(job: CampaignJob, tmp_path: FilePath, digest: str = "new") -> RunSt
     run = job.runs[0]
     name = f"{run.plan.path.name}-seed1"
     made = write_seven_regions(tmp_path / "made" / f"{name}-{digest}", path=run.plan.path)
-    return RunStatus(run, name, made.directory)
+    return RunStatus(dataclasses.replace(run, plan=made.plan), name, made.directory)
 
 
 @pytest.fixture
@@ -143,8 +143,9 @@ def test_a_renewed_campaign_that_is_not_whole_leaves_the_older_one_in_place(
 
     # Another part of the experiment, of which nothing is there, leaves them
     far = tmp_path / "elsewhere" / "away-seed2-other"
-    away = write_seven_regions(far, path=state.run.plan.path, seed=2).directory
-    reference._publish_experiment(job, (dataclasses.replace(state, record=away), unmade))
+    away = write_seven_regions(far, path=state.run.plan.path, seed=2)
+    other = dataclasses.replace(state.run, plan=away.plan)
+    reference._publish_experiment(job, (RunStatus(other, far.name, away.directory), unmade))
     assert len(records_in(begun)) == 1
 
     # Runs that are there count as made, and whole they take the older ones' place
@@ -156,7 +157,7 @@ def test_a_renewed_campaign_that_is_not_whole_leaves_the_older_one_in_place(
     (made,) = records_in(begun)
     again = state if elsewhere else dataclasses.replace(state, record=made)
     reference._publish_experiment(job, (again,))
-    assert {each.name for each in records_in(folder)} == {made.name, away.name}
+    assert {each.name for each in records_in(folder)} == {made.name, far.name}
     assert not begun.exists()
 
 
@@ -175,7 +176,7 @@ def test_a_record_with_a_large_table_is_not_shipped_where_measures_have_what_it_
     monkeypatch.setattr(reference, "write_measures", lambda runs, _file: measured.append(len(runs)))
     monkeypatch.setattr(reference, "_copy_record", lambda _state, _folder: True)
     monkeypatch.setattr(reference, "_replaced", lambda *_arguments: [])
-    monkeypatch.setattr(reference, "_of_no_run", lambda *_arguments: 0)
+    monkeypatch.setattr(reference, "_runs_kept_in", lambda *_arguments: ())
     lines = reference._publish_experiment(job, (state,))
     assert measured == [1]
     assert lines[0].startswith("1 records" if size_bytes < 2_000_000 else "0 records")
